@@ -1,0 +1,126 @@
+# pprof-tools: one non-recursive makefile (GNU make). O= picks the output folder, so that flavours
+# never mix. `make help` lists the targets.
+VERSION  := 0.1.0
+PREFIX   ?= /usr/local
+BINDIR   ?= $(PREFIX)/bin
+MANDIR   ?= $(PREFIX)/share/man
+COMPDIR  ?= $(PREFIX)/share/bash-completion/completions
+O        ?= build
+CC       ?= cc
+AR       ?= ar
+PKG      ?= pkg-config
+PROTOC_C ?= protoc-c
+CFLAGS   ?= -O2 -g
+V        ?= 0
+Q        := $(if $(filter 0,$(V)),@)
+
+WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
+            -Wwrite-strings -Wcast-qual -Wpointer-arith -Wvla -Wformat=2 -Wundef -Wimplicit-fallthrough \
+            -Wno-sign-conversion
+WERROR   ?= -Werror
+STD      := -std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64
+HARDEN   := -fstack-protector-strong -fPIE
+REPRO    := -ffile-prefix-map=$(CURDIR)=. -fno-ident
+DEPS     := zlib libprotobuf-c libxxhash libpcre2-8 jansson
+DEP_C    := $(shell $(PKG) --cflags $(DEPS) libcgraph)
+DEP_L    := $(shell $(PKG) --libs $(DEPS))
+CGRAPH_L := $(shell $(PKG) --libs libcgraph)
+ALLC      = $(STD) $(WARN) $(WERROR) $(HARDEN) $(REPRO) -I. -I$(O)/gen $(DEP_C) -DVERSION='"$(VERSION)"' $(CPPFLAGS) $(CFLAGS)
+ALLL      = -pie -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--build-id=none $(LDFLAGS)
+
+GEN      := $(O)/gen/libpprof/profile.pb-c
+MAINS    := $(sort $(wildcard cmd/pprof-*.c cmd/rca-report.c))
+TOOLS    := $(MAINS:cmd/%.c=%)
+BINS     := $(TOOLS:%=$(O)/%)
+PP_OBJ   := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard libpprof/*.c))) $(GEN).o
+PD_OBJ   := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard libdiff/*.c)))
+CMD_OBJ  := $(patsubst %.c,$(O)/%.o,$(sort $(filter-out $(MAINS),$(wildcard cmd/*.c))))
+LIBS     := $(O)/libcmd.a $(O)/libdiff.a $(O)/libpprof.a
+UNIT     := $(patsubst %.c,$(O)/%,$(sort $(wildcard libpprof/test/test_*.c libdiff/test/test_*.c cmd/test/test_*.c)))
+FUZZ     := $(patsubst %.c,$(O)/%,$(sort $(wildcard libpprof/fuzz/fuzz_*.c libdiff/fuzz/fuzz_*.c)))
+HDRS     := $(wildcard libpprof/*.h libdiff/*.h cmd/*.h)
+MANS     := $(wildcard man/*.[1357])
+
+all: $(BINS)
+
+# Rebuild when the flags change.
+$(O)/flags: FORCE
+	@mkdir -p $(@D); echo '$(CC) $(ALLC) $(ALLL)' | cmp -s - $@ || echo '$(CC) $(ALLC) $(ALLL)' >$@
+
+$(GEN).c: libpprof/profile.proto
+	@mkdir -p $(@D)
+	$(Q)$(PROTOC_C) --c_out=$(O)/gen $<
+$(GEN).h: $(GEN).c ;
+$(GEN).o: WARN :=
+
+$(O)/gen/%.o: $(O)/gen/%.c $(O)/flags
+	$(Q)$(CC) $(ALLC) -w -MMD -MP -c -o $@ $<
+$(O)/%.o: %.c $(O)/flags | $(GEN).h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALLC) -MMD -MP -c -o $@ $<
+
+$(O)/libpprof.a: $(PP_OBJ)
+$(O)/libdiff.a: $(PD_OBJ)
+$(O)/libcmd.a: $(CMD_OBJ)
+$(O)/%.a:
+	$(Q)rm -f $@ && $(AR) rcsD $@ $^
+
+# Only pprof-dot pulls cmd/dotfile.o out of libcmd.a, so only it links cgraph.
+$(BINS): $(O)/%: $(O)/cmd/%.o $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $< $(LIBS) $(DEP_L) $(if $(filter %-dot,$*),$(CGRAPH_L)) -lm
+$(UNIT): $(O)/%: $(O)/%.o $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $< $(LIBS) $(DEP_L) -lcmocka -lm
+$(FUZZ): $(O)/%: $(O)/%.o $(O)/libpprof/fuzz/driver.o $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $< $(O)/libpprof/fuzz/driver.o $(LIBS) $(DEP_L) -lm
+
+tests: $(BINS) $(UNIT) $(FUZZ)
+
+# Every suite prints TAP; run-tests adds the results up and ends with "N passed, N failed, N skipped".
+check: tests check-headers
+	scripts/run-tests $(O)
+
+ASAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+check-asan:
+	$(MAKE) O=$(O)/asan CFLAGS='$(ASAN)' tests
+	ASAN_OPTIONS=detect_leaks=1 scripts/run-tests $(O)/asan
+check-valgrind:
+	$(MAKE) O=$(O)/valgrind CFLAGS='-O1 -g' tests
+	PP_VALGRIND=1 scripts/run-tests $(O)/valgrind
+
+# Every header compiles alone.
+check-headers: $(HDRS:%=$(O)/%.ok)
+$(O)/%.h.ok: %.h $(O)/flags | $(GEN).h
+	@mkdir -p $(@D); printf '#include "%s"\ntypedef int iso_c_wants_a_declaration;\n' '$<' | \
+	$(CC) $(ALLC) -fsyntax-only -xc - && touch $@
+
+install: all
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(COMPDIR)
+	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
+	for page in $(MANS); do \
+	    section=$${page##*.}; install -d $(DESTDIR)$(MANDIR)/man$$section && \
+	    install -m 644 $$page $(DESTDIR)$(MANDIR)/man$$section || exit 1; done
+	for tool in $(TOOLS); do \
+	    scripts/bash-completion $$tool $(O)/$$tool >$(DESTDIR)$(COMPDIR)/$$tool || exit 1; done
+
+bench: all
+	scripts/bench $(O)
+
+demo: all
+	scripts/demo $(O)
+
+clean:
+	rm -rf $(O)
+
+help:
+	@echo 'make [O=build] [CC=gcc|clang] [V=1]   build all tools into O'
+	@echo 'make check | check-asan | check-valgrind   the tests'
+	@echo 'make demo      print the report of the shipped incident'
+	@echo 'make bench     speed and memory, against the reference where it is installed'
+	@echo 'make install [DESTDIR=] [PREFIX=/usr/local]'
+
+FORCE:
+.PHONY: all tests check check-asan check-valgrind check-headers install bench demo clean help FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+-include $(shell [ -d $(O) ] && find $(O) -name '*.d')

@@ -1,0 +1,65 @@
+/* What every command shares: one option table that feeds parsing, --help and completion; diagnostics;
+ * the exit status. */
+#ifndef CLI_H
+#define CLI_H
+
+#include "libpprof/pprof.h"
+
+enum cli_status {
+	CLI_OK = 0,
+	CLI_CHANGED = 1, /* the answer is "changed" or "regressed", only under --exit-code */
+	CLI_USAGE = 2,
+	CLI_INPUT = 3,   /* malformed, unsupported, over a limit, not comparable */
+	CLI_SYSTEM = 4   /* open, read, write, memory */
+};
+
+enum cli_kind {
+	CLI_FLAG,     /* bool *target becomes true */
+	CLI_STRING,   /* const char **target */
+	CLI_COUNT,    /* uint64_t *target, min … max */
+	CLI_REAL,     /* double *target, finite, min … max as numbers */
+	CLI_CHOICE,   /* int *target becomes the index in choices */
+	CLI_OPERANDS, /* struct cli_list *target takes the operands that follow, up to the next such option */
+	CLI_LIST      /* struct cli_list *target; repeatable, one argument each */
+};
+
+struct cli_list {
+	const char **items; /* borrowed from argv */
+	size_t n;
+};
+
+struct cli_option {
+	const char *name;     /* long, without dashes */
+	char letter;          /* 0: none */
+	enum cli_kind kind;
+	void *target;
+	const char *argument; /* "FILE", "N"; NULL for flags */
+	const char *help;     /* one line, no full stop */
+	uint64_t min, max;
+	const char *const *choices; /* NULL-terminated */
+};
+
+struct cli_command {
+	const char *name;     /* "pprof-top" */
+	const char *operands; /* "[FILE]", for the synopsis */
+	const char *purpose;  /* one line */
+	const struct cli_option *options; /* without help and version, which every command has */
+	size_t options_n;
+};
+
+/* Parses argv; options and operands may be mixed, "--" ends options, "--x=y" and "--x y" are the
+ * same, unambiguous prefixes are not taken. Operands go to *operands. Returns CLI_OK to go on; else
+ * the command ends now with *status (0 after --help, --version and --completion-words, which print to
+ * stdout; CLI_USAGE after a mistake, said in one line on stderr). */
+bool cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_list *operands,
+               enum cli_status *status);
+void cli_list_release(struct cli_list *list);
+
+/* "tool: text" on stderr in one write, control bytes masked; stdout is flushed first. */
+void cli_error(const char *format, ...) PP_PRINTF(1, 2);
+void cli_warn(const char *format, ...) PP_PRINTF(1, 2); /* "tool: warning: text" */
+/* "tool: 'subject': byte N: reason", and the status that belongs to the code. */
+enum cli_status cli_report(const char *subject, const struct pp_error *err);
+enum cli_status cli_status_of(enum pp_code code);
+
+#endif

@@ -1,0 +1,48 @@
+/* Profiles from operands: files, "-", folders, "@list". The only file of the commands that opens inputs. */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include "cmd/cli.h"
+
+/* Options that all readers share; INPUT_OPTIONS(&input) puts them into a command's option table. */
+struct input {
+	bool lenient, salvage;
+	bool all_frames;  /* do not apply the profile's drop_frames and keep_frames */
+	uint64_t max_raw_bytes, max_model_bytes; /* 0: default limits */
+};
+#define INPUT_OPTIONS(in)                                                                                  \
+	{"lenient", 0, CLI_FLAG, &(in)->lenient, NULL, "drop broken elements of a profile and count them", 0, 0, NULL}, \
+	{"salvage", 0, CLI_FLAG, &(in)->salvage, NULL, "also read what is complete of a truncated profile", 0, 0, NULL}, \
+	{"max-raw", 0, CLI_COUNT, &(in)->max_raw_bytes, "BYTES", "refuse inputs that unpack to more", 1, UINT64_MAX, NULL}, \
+	{"max-memory", 0, CLI_COUNT, &(in)->max_model_bytes, "BYTES", "refuse profiles that need more memory", 1, UINT64_MAX, NULL}
+/* For commands that report on frames, beside INPUT_OPTIONS. */
+#define INPUT_FRAME_OPTIONS(in)                                                                            \
+	{"all-frames", 0, CLI_FLAG, &(in)->all_frames, NULL, "ignore the profile's drop_frames and keep_frames", 0, 0, NULL}
+
+/* Replaces folders by the files in them (regular, not hidden, not *.tsv or *.txt, which stand beside
+ * profiles in a case folder; sorted bytewise, not recursive) and "@file" by the names in it, one a
+ * line ("@-": stdin). No operands give one "-". names are malloc'ed. Prints what fails. */
+struct input_names {
+	char **names;
+	size_t n;
+};
+enum cli_status input_expand(const struct cli_list *operands, struct input_names *names);
+void input_names_release(struct input_names *names);
+
+/* Reads one profile ("-" is stdin), whatever its format, prunes it unless keep_all or all_frames, and
+ * prints its notes as warnings. NULL, with *status, after saying what failed. origin may be NULL. */
+struct pp_profile *input_load(const struct input *input, const char *name, bool keep_all,
+                              struct pp_origin *origin, enum cli_status *status);
+
+/* A source over an open file descriptor, or an opened file. */
+struct input_file {
+	struct pp_source source;
+	int fd;
+	const char *name;
+};
+enum cli_status input_open(const char *name, struct input_file *file);
+void input_close(struct input_file *file);
+/* The whole of a small text file, NUL-terminated, malloc'ed; CLI_INPUT over max_bytes. */
+enum cli_status input_text(const char *name, size_t max_bytes, char **text, size_t *n);
+
+#endif

@@ -1,0 +1,42 @@
+/* One way to print rows: TSV for programs, an aligned table with human units for people, JSON (an
+ * array of objects) and Markdown. */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include "cmd/cli.h"
+#include "cmd/output.h"
+
+enum table_format { TABLE_TSV, TABLE_ALIGNED, TABLE_JSON, TABLE_MARKDOWN, TABLE_AUTO };
+extern const char *const table_format_names[]; /* for CLI_CHOICE: tsv, table, json, markdown */
+/* AUTO becomes ALIGNED on a terminal, TSV elsewhere. */
+enum table_format table_format_for(enum table_format asked, const struct output *output);
+
+enum table_type {
+	TABLE_INTEGER, /* i; TSV: raw, in the base unit; people: with unit, signed where signs is set */
+	TABLE_SHARE,   /* real, 1 = all; TSV: 6 significant digits; people: percent */
+	TABLE_REAL,    /* real; NAN prints as nothing in TSV, null in JSON, "-" for people */
+	TABLE_TEXT     /* text, raw bytes: escaped in TSV, masked for people */
+};
+
+struct table_column {
+	const char *name;   /* the TSV and JSON name: a promise to scripts */
+	const char *title;  /* the heading for people; NULL: not shown to people */
+	enum table_type type;
+	struct pp_str unit; /* INTEGER: for people */
+	bool signs;         /* INTEGER, SHARE: people see + as well as - */
+};
+
+union table_cell {
+	int64_t i;
+	double real;
+	struct pp_str text;
+};
+
+struct table;
+struct table *table_new(enum table_format format, const struct table_column *columns, size_t columns_n,
+                        struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
+void table_free(struct table *table);
+int table_row(struct table *table, const union table_cell *cells, struct pp_error *err) PP_MUSTUSE;
+int table_end(struct table *table, struct pp_error *err) PP_MUSTUSE; /* flushes what alignment held back */
+
+#endif

@@ -1,0 +1,112 @@
+/* The comparison of two groups of profiles, frame by frame.
+ *
+ * Profiles are handed in one at a time and not kept: of each, the flat and cumulative values and the
+ * sample counts by frame remain, as one replicate. finish then joins, normalises and tests. */
+#ifndef PD_COMPARE_H
+#define PD_COMPARE_H
+
+#include "libpprof/pprof.h"
+
+enum pd_side { PD_BASELINE, PD_INCIDENT };
+
+enum pd_normalization {
+	PD_RAW,      /* as measured */
+	PD_DURATION, /* by the summed durations of a side */
+	PD_TOTAL,    /* by the side's total: compares shares */
+	PD_EXPOSURE  /* by a measured denominator, such as requests */
+};
+const char *pd_normalization_name(enum pd_normalization normalization); /* "raw", "duration", … */
+int pd_normalization_find(const char *name);                            /* -1: no such name */
+
+struct pd_options {
+	enum pp_granularity granularity;
+	enum pd_normalization normalization;
+	const char *sample_type; /* as for pp_sample_type_find; NULL: the first baseline's default */
+	const char *lens;        /* Pyroscope's five-part id; NULL: by sample_type */
+	struct pp_limits limits;
+	double min_count;        /* frames with fewer samples on both sides together get no test */
+};
+#define PD_OPTIONS_DEFAULT {PP_BY_FRAMES, PD_RAW, NULL, NULL, PP_LIMITS_DEFAULT, 10}
+
+/* One profile of a group, reduced. Arrays are by frame; frames seen only later are 0 and lie beyond
+ * frames_n. */
+struct pd_replicate {
+	char *name;               /* as the user named it */
+	struct pp_origin origin;
+	enum pd_side side;
+	int64_t time_ns, duration_ns, period;
+	char *type, *unit, *period_type, *period_unit;
+	struct pp_rollup rollup;
+	struct pp_count_rule count_rule;
+	double exposure;          /* NAN: not given */
+	uint32_t samples_n;       /* rows of the file */
+	double symbolized_share;  /* of |value|: flat cost on frames that have names */
+	bool has_inline_frames;
+};
+
+enum pd_state { PD_COMMON, PD_NEW, PD_GONE }; /* of a frame, by cumulative counts on each side */
+
+/* All int64 values are in the unit of the sample type, after normalisation: both sides are scaled to
+ * the mean of their exposures, rounded half away from zero, so that exchanging the sides changes only
+ * signs; under PD_RAW they are the sums as measured. delta = incident - baseline, exactly. */
+struct pd_row {
+	uint32_t frame;
+	enum pd_state state;
+	int64_t flat[2], cum[2];             /* [PD_BASELINE], [PD_INCIDENT] */
+	int64_t raw_flat[2], raw_cum[2];
+	double flat_count[2], cum_count[2];  /* samples behind the raw values */
+	double p_flat, p_cum, q_flat, q_cum; /* NAN: not tested */
+	double flat_ratio[2], cum_ratio[2];  /* 95 % interval of incident/baseline, normalised: low, high; NAN */
+};
+
+struct pd_factor { /* what a normalisation does, whether used or not */
+	enum pd_normalization normalization;
+	bool applies;
+	double exposure[2]; /* the denominators */
+	double scale[2];    /* what values were or would be multiplied by */
+	const char *reason; /* why it does not apply; constant text */
+};
+
+/* One named check on whether the sides can be compared. */
+enum pd_outcome { PD_PASS, PD_WARN, PD_REFUSE };
+struct pd_check {
+	const char *name;   /* "sample_type", "period", "duration", "replicates", … constant */
+	enum pd_outcome outcome;
+	char text[300];     /* the measured values, in words */
+};
+
+struct pd_comparison {
+	struct pp_frames *frames;
+	struct pd_replicate *replicates; /* in order of side, then name, then content hash */
+	size_t replicates_n, side_n[2];
+	char *type, *unit;
+	enum pd_normalization normalization;
+	struct pd_factor factors[4];     /* by enum pd_normalization */
+	struct pd_check *checks;
+	size_t checks_n;
+	struct pd_row *rows;             /* |delta_flat| desc, |delta_cum| desc, label, file, line, address, mapping */
+	size_t rows_n;                   /* every frame of either side, also unchanged ones */
+	int64_t total[2];                /* sums of the rows' flat: deltas add up to total[1] - total[0] */
+	int64_t raw_total[2];
+	double total_count[2];
+	bool counts_measured;            /* on both sides */
+	double tests_n;                  /* how many p-values q_flat is corrected for */
+};
+
+struct pd_compare; /* under construction */
+struct pd_compare *pd_compare_new(const struct pd_options *options, struct pp_error *err) PP_MUSTUSE;
+void pd_compare_free(struct pd_compare *compare);
+
+/* Adds one profile to a side. exposure is NAN when not known. PP_EINCOMPAT when the profile does not
+ * have the sample type of those before it: the text names both types. */
+int pd_compare_add(struct pd_compare *compare, enum pd_side side, const char *name,
+                   const struct pp_profile *profile, const struct pp_origin *origin, double exposure,
+                   struct pp_error *err) PP_MUSTUSE;
+
+/* Qualifies, normalises, tests. A baseline without samples is PP_EINCOMPAT ("no baseline"), as is
+ * a normalisation that does not apply. Refused checks that leave magnitudes meaningful are reported,
+ * not fatal. */
+struct pd_comparison *pd_compare_finish(struct pd_compare *compare, struct pp_error *err) PP_MUSTUSE;
+void pd_comparison_free(struct pd_comparison *comparison);
+
+#endif

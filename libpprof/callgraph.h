@@ -1,0 +1,53 @@
+/* The call graph of one profile, or of two that are compared: frames as nodes, calls as edges, cut to
+ * a size that can be drawn. Both sides are counted over the union of nodes, so that what vanished
+ * stays visible. */
+#ifndef PP_CALLGRAPH_H
+#define PP_CALLGRAPH_H
+
+#include "libpprof/rollup.h"
+
+struct pp_node {
+	uint32_t frame;
+	int64_t flat[2], cum[2]; /* [0] the profile, or the incident side; [1] the baseline, 0 without one */
+};
+
+struct pp_edge {
+	uint32_t from, to; /* indices of kept nodes: caller, callee */
+	int64_t weight[2]; /* cumulative through this call, counted once a sample */
+	bool residual;     /* frames between the two were cut */
+	bool inlined;      /* every contribution is an inlined call */
+};
+
+struct pp_callgraph_options {
+	uint32_t node_limit;    /* keep at most so many nodes; 0 = all */
+	double node_fraction;   /* drop nodes with |cum| below this share of the total, on both sides */
+	double edge_fraction;   /* drop edges below this share */
+};
+#define PP_CALLGRAPH_OPTIONS_DEFAULT {80, 0.005, 0.001}
+
+struct pp_callgraph {
+	struct pp_node *nodes; /* by importance: what a reader should see first */
+	uint32_t nodes_n;
+	struct pp_edge *edges; /* |weight| descending, then labels of caller and callee */
+	uint32_t edges_n;
+	int64_t total[2];       /* sum of |value| a side */
+	uint32_t nodes_all_n;   /* before cutting */
+	uint32_t nodes_dropped_n, edges_dropped_n;
+};
+
+/* One side of the graph: a profile with its map into the common frame set. Values are counted as
+ * round(value * scale). */
+struct pp_graph_side {
+	const struct pp_profile *profile;
+	const struct pp_frame_map *map;
+	uint32_t column;
+	double scale;
+};
+
+/* sides: one, or incident then baseline. With two, a node's importance is its change. */
+int pp_callgraph_make(const struct pp_frames *frames, const struct pp_graph_side *sides,
+                      size_t sides_n, const struct pp_callgraph_options *options,
+                      struct pp_callgraph *graph, struct pp_error *err) PP_MUSTUSE;
+void pp_callgraph_release(struct pp_callgraph *graph);
+
+#endif

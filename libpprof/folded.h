@@ -1,0 +1,15 @@
+/* Folded stacks: "root;caller;leaf 42", as FlameGraph, bpftrace and async-profiler write and read them. */
+#ifndef PP_FOLDED_H
+#define PP_FOLDED_H
+
+#include "libpprof/read.h"
+#include "libpprof/sink.h"
+
+/* One line a distinct stack (by names), sorted bytewise; values of `column` added up. */
+int pp_folded_write(const struct pp_profile *profile, uint32_t column, struct pp_sink *sink,
+                    struct pp_error *err) PP_MUSTUSE;
+/* type and unit name the one sample type that is made ("samples", "count"). */
+struct pp_profile *pp_folded_read(struct pp_source *source, const struct pp_read_options *options,
+                                  const char *type, const char *unit, struct pp_error *err) PP_MUSTUSE;
+
+#endif

@@ -1,0 +1,17 @@
+/* Applies a profile's own drop_frames and keep_frames, as the reference does before any report:
+ * below the first user frame, the outermost location whose function matches drop and not keep is
+ * cut off with everything it calls. Names are compared without their argument lists. */
+#ifndef PP_PRUNE_H
+#define PP_PRUNE_H
+
+#include "libpprof/error.h"
+#include "libpprof/limits.h"
+#include "libpprof/profile.h"
+
+/* Returns a new profile, or *out = NULL when there is nothing to prune (no expressions, or nothing
+ * matches): use the original then. An expression that is not valid is not an error: *warning (of at
+ * least 300 bytes) tells it, with the pattern and the position, and is "" otherwise. */
+int pp_prune(const struct pp_profile *profile, const struct pp_limits *limits,
+             struct pp_profile **out, char *warning, size_t warning_n, struct pp_error *err) PP_MUSTUSE;
+
+#endif

@@ -1,0 +1,15 @@
+/* The records view: a profile as lossless text, one element a line. pprof-tsv(5) documents the rows.
+ * Reading what was written gives a profile equal field by field, ids and unknown fields included. */
+#ifndef PP_RECORDS_H
+#define PP_RECORDS_H
+
+#include "libpprof/read.h"
+#include "libpprof/sink.h"
+
+#define PP_RECORDS_MAGIC "#pprof-records"
+
+int pp_records_write(const struct pp_profile *profile, struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
+struct pp_profile *pp_records_read(struct pp_source *source, const struct pp_read_options *options,
+                                   struct pp_error *err) PP_MUSTUSE;
+
+#endif
