@@ -24,7 +24,7 @@ enum pp_code {
 
 struct pp_error {
 	enum pp_code code;
-	uint64_t offset; /* in the unpacked input, or PP_NO_OFFSET */
+	uint64_t offset; /* in the unpacked input (of gzip itself: in the packed one), or PP_NO_OFFSET */
 	char text[400];  /* lower case, no full stop, control bytes masked */
 };
 
