@@ -17,7 +17,7 @@ enum cli_kind {
 	CLI_FLAG,     /* bool *target becomes true */
 	CLI_STRING,   /* const char **target */
 	CLI_COUNT,    /* uint64_t *target, min … max */
-	CLI_REAL,     /* double *target, finite, min … max as numbers */
+	CLI_REAL,     /* double *target, finite, min … max as numbers; both 0: any */
 	CLI_CHOICE,   /* int *target becomes the index in choices */
 	CLI_OPERANDS, /* struct cli_list *target takes the operands that follow, up to the next such option */
 	CLI_LIST      /* struct cli_list *target; repeatable, one argument each */
@@ -47,18 +47,22 @@ struct cli_command {
 	size_t options_n;
 };
 
-/* Parses argv; options and operands may be mixed, "--" ends options, "--x=y" and "--x y" are the
- * same, unambiguous prefixes are not taken. Operands go to *operands. Returns CLI_OK to go on; else
- * the command ends now with *status (0 after --help, --version and --completion-words, which print to
- * stdout; CLI_USAGE after a mistake, said in one line on stderr). */
+/* Parses argv, first thing in main: also sees to it that descriptors 0 to 2 are open and that a closed
+ * pipe ends the process. Options and operands may be mixed, "--" ends options, "--x=y" and "--x y" are
+ * the same, a lone "-" is an operand, prefixes of options are not taken. Operands go to *operands;
+ * that and the lists of options are to be released after true. Returns true to go on; else the command ends now with *status (0 after --help, --version
+ * and --completion-words, which print to stdout; CLI_USAGE after a mistake, said in one line on stderr). */
 bool cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_list *operands,
                enum cli_status *status);
 void cli_list_release(struct cli_list *list);
 
-/* "tool: text" on stderr in one write, control bytes masked; stdout is flushed first. */
+/* "tool: text" on stderr in one write, control bytes masked. */
 void cli_error(const char *format, ...) PP_PRINTF(1, 2);
 void cli_warn(const char *format, ...) PP_PRINTF(1, 2); /* "tool: warning: text" */
-/* "tool: 'subject': byte N: reason", and the status that belongs to the code. */
+/* "tool: text (try --help)"; returns CLI_USAGE. */
+enum cli_status cli_usage(const char *format, ...) PP_PRINTF(1, 2);
+/* "tool: 'subject': byte N: reason", and the status that belongs to the code. subject NULL: the reason
+ * alone, for failures that name their subject themselves, such as those of output_sink(). */
 enum cli_status cli_report(const char *subject, const struct pp_error *err);
 enum cli_status cli_status_of(enum pp_code code);
 

@@ -21,24 +21,31 @@ struct input {
 
 /* Replaces folders by the files in them (regular, not hidden, not *.tsv or *.txt, which stand beside
  * profiles in a case folder; sorted bytewise, not recursive) and "@file" by the names in it, one a
- * line ("@-": stdin). No operands give one "-". names are malloc'ed. Prints what fails. */
+ * line ("@-": stdin), which may be folders again. No operands give one "-", unless stdin is a terminal
+ * (CLI_USAGE). A folder without profiles is CLI_INPUT. names are malloc'ed, for input_names_release()
+ * also after a failure. Prints what fails. */
 struct input_names {
 	char **names;
 	size_t n;
 };
 enum cli_status input_expand(const struct cli_list *operands, struct input_names *names);
+/* Adds the profiles of one folder; none is no failure here. */
+enum cli_status input_folder(const char *folder, struct input_names *names);
 void input_names_release(struct input_names *names);
+
+/* The input of a command that takes one: its operand, or "-". More than one, or none while stdin is a
+ * terminal, is a mistake: CLI_USAGE, said. */
+enum cli_status input_one(const struct cli_list *operands, const char **name);
 
 /* Reads one profile ("-" is stdin), whatever its format, prunes it unless keep_all or all_frames, and
  * prints its notes as warnings. NULL, with *status, after saying what failed. origin may be NULL. */
 struct pp_profile *input_load(const struct input *input, const char *name, bool keep_all,
                               struct pp_origin *origin, enum cli_status *status);
 
-/* A source over an open file descriptor, or an opened file. */
+/* A source over an opened file, or stdin for "-". Must stay where it is while the source is in use. */
 struct input_file {
 	struct pp_source source;
 	int fd;
-	const char *name;
 };
 enum cli_status input_open(const char *name, struct input_file *file);
 void input_close(struct input_file *file);

@@ -13,8 +13,8 @@ enum table_format table_format_for(enum table_format asked, const struct output 
 
 enum table_type {
 	TABLE_INTEGER, /* i; TSV: raw, in the base unit; people: with unit, signed where signs is set */
-	TABLE_SHARE,   /* real, 1 = all; TSV: 6 significant digits; people: percent */
-	TABLE_REAL,    /* real; NAN prints as nothing in TSV, null in JSON, "-" for people */
+	TABLE_SHARE,   /* real, 1 = all; TSV, JSON: 6 significant digits; people: percent */
+	TABLE_REAL,    /* real; TSV, JSON: 10 significant digits. NAN: nothing in TSV, null in JSON, "-" for people */
 	TABLE_TEXT     /* text, raw bytes: escaped in TSV, masked for people */
 };
 
@@ -33,6 +33,7 @@ union table_cell {
 };
 
 struct table;
+/* columns and sink must outlive the table; cells are only read during the call. */
 struct table *table_new(enum table_format format, const struct table_column *columns, size_t columns_n,
                         struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
 void table_free(struct table *table);
