@@ -17,19 +17,27 @@ int pp_escape(struct pp_sink *sink, struct pp_str bytes, char also, struct pp_er
  * for an escape that does not exist. */
 int64_t pp_unescape(char *bytes, size_t n, uint64_t offset, struct pp_error *err);
 
-/* Lines of a source, one at a time, without their newline; a last line may lack it. A line longer
- * than limits.record_bytes is PP_ELIMIT. */
+/* Length of the UTF-8 sequence at bytes (1…4), or 0 when the n > 0 bytes do not begin with a valid one. */
+size_t pp_utf8_length(const char *bytes, size_t n);
+/* The escape \xHH of a byte, not NUL-terminated; returns PP_ESCAPE_MAX. And the byte of two
+ * hexadecimal digits, or -1. For text forms with rules of their own (folded stacks). */
+#define PP_ESCAPE_MAX 4
+size_t pp_hex_escape(unsigned char c, char out[PP_ESCAPE_MAX]);
+int pp_hex_byte(const char *two);
+
+/* Lines of a source, one at a time, without their newline or carriage return and newline; a last line
+ * may lack it. A line longer than limits.record_bytes is PP_ELIMIT. The source must outlive them. */
 struct pp_lines;
 struct pp_lines *pp_lines_new(struct pp_source *source, const struct pp_limits *limits,
                               struct pp_error *err) PP_MUSTUSE;
 void pp_lines_free(struct pp_lines *lines);
-/* 1: *line (writable, valid until the next call), *n and *offset (of its first byte) are set;
+/* 1: *line (writable, NUL-terminated, valid until the next call), *n and *offset (of its first byte) are set;
  * 0: the end; -1: failed. */
 int pp_lines_next(struct pp_lines *lines, char **line, size_t *n, uint64_t *offset, struct pp_error *err);
 uint64_t pp_lines_number(const struct pp_lines *lines); /* of the line last returned, from 1 */
 
 /* Splits a line at tabs, in place: fields[i] borrowed from line, NUL-terminated, still escaped.
- * Returns how many there are, which may exceed fields_n. */
+ * line[n] must be writable. Returns how many there are, which may exceed fields_n. */
 size_t pp_split_tabs(char *line, size_t n, struct pp_str *fields, size_t fields_n);
 
 /* A whole decimal (or 0x hexadecimal) field as a number; false for anything else. */

@@ -1,0 +1,140 @@
+#include "libpprof/json.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpprof/tsv.h"
+
+/* Digits that bring back every decimal of that many, so that 0.1 prints as 0.1. */
+#define REAL_DIGITS 15
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+struct pp_json {
+	json_t *value;
+	bool failed; /* something could not be stored: no memory */
+};
+
+static struct pp_json *wrap(json_t *value)
+{
+	struct pp_json *json = value ? malloc(sizeof(*json)) : NULL;
+	if (!json) {
+		json_decref(value);
+		return NULL;
+	}
+	*json = (struct pp_json){value, false};
+	return json;
+}
+
+struct pp_json *pp_json_object(void)
+{
+	return wrap(json_object());
+}
+
+struct pp_json *pp_json_array(void)
+{
+	return wrap(json_array());
+}
+
+void pp_json_free(struct pp_json *json)
+{
+	if (!json)
+		return;
+	json_decref(json->value);
+	free(json);
+}
+
+/* Takes value over; NULL value is a failed allocation. */
+static void put(struct pp_json *json, const char *key, json_t *value)
+{
+	int result = key ? json_object_set_new(json->value, key, value) : json_array_append_new(json->value, value);
+	if (result < 0)
+		json->failed = true;
+}
+
+/* Bytes with what is not UTF-8 replaced. */
+static json_t *text_of(struct pp_str bytes)
+{
+	struct pp_buf buf = PP_BUF_INIT;
+	struct pp_error err = PP_ERROR_INIT;
+	json_t *value = NULL;
+	size_t plain = 0, at = 0;
+	while (at < bytes.len) {
+		size_t run = pp_utf8_length(bytes.ptr + at, bytes.len - at);
+		if (run > 0) {
+			at += run;
+			continue;
+		}
+		if (pp_buf_append(&buf, bytes.ptr + plain, at - plain, &err) < 0 ||
+		    pp_buf_append(&buf, replacement, sizeof(replacement) - 1, &err) < 0)
+			goto done;
+		plain = ++at;
+	}
+	if (plain == 0)
+		value = json_stringn_nocheck(bytes.len ? bytes.ptr : "", bytes.len);
+	else if (pp_buf_append(&buf, bytes.ptr + plain, at - plain, &err) == 0)
+		value = json_stringn_nocheck(buf.bytes, buf.n);
+done:
+	pp_buf_release(&buf);
+	return value;
+}
+
+void pp_json_str(struct pp_json *json, const char *key, struct pp_str value)
+{
+	put(json, key, text_of(value));
+}
+
+void pp_json_i64(struct pp_json *json, const char *key, int64_t value)
+{
+	put(json, key, json_integer(value));
+}
+
+void pp_json_real(struct pp_json *json, const char *key, double value)
+{
+	put(json, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+void pp_json_bool(struct pp_json *json, const char *key, bool value)
+{
+	put(json, key, json_boolean(value));
+}
+
+void pp_json_null(struct pp_json *json, const char *key)
+{
+	put(json, key, json_null());
+}
+
+void pp_json_add(struct pp_json *json, const char *key, struct pp_json *child)
+{
+	if (!child) {
+		pp_json_null(json, key);
+		return;
+	}
+	json->failed |= child->failed;
+	put(json, key, json_incref(child->value));
+	pp_json_free(child);
+}
+
+struct dump {
+	struct pp_sink *sink;
+	struct pp_error *err;
+};
+
+static int dump_bytes(const char *bytes, size_t n, void *context)
+{
+	struct dump *dump = context;
+	return pp_sink_bytes(dump->sink, bytes, n, dump->err);
+}
+
+int pp_json_write(const struct pp_json *json, int indent, struct pp_sink *sink, struct pp_error *err)
+{
+	if (json->failed)
+		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for JSON");
+	struct dump dump = {sink, err};
+	size_t flags = JSON_INDENT((size_t)indent) | JSON_REAL_PRECISION(REAL_DIGITS);
+	if (json_dump_callback(json->value, dump_bytes, &dump, flags) < 0)
+		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for JSON");
+	return indent > 0 ? pp_sink_bytes(sink, "\n", 1, err) : 0;
+}
