@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libpprof/tsv.h"
+#include "libpprof/utf8.h"
 
 /* Digits that bring back every decimal of that many, so that 0.1 prints as 0.1. */
 #define REAL_DIGITS 15

@@ -3,35 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libpprof/utf8.h"
+
 #define READ_BYTES 65536
 
 static const char hex_digits[] = "0123456789abcdef";
-
-static bool is_tail(unsigned char c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
-/* Table 3-7 of the Unicode standard: no overlong forms, no surrogates, nothing above U+10FFFF. */
-size_t pp_utf8_length(const char *bytes, size_t n)
-{
-	const unsigned char *s = (const unsigned char *)bytes;
-	if (n == 0)
-		return 0;
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] < 0xc2 || s[0] > 0xf4 || n < 2 || !is_tail(s[1]))
-		return 0;
-	if (s[0] < 0xe0)
-		return 2;
-	if (n < 3 || !is_tail(s[2]))
-		return 0;
-	if (s[0] < 0xf0)
-		return (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ? 0 : 3;
-	if (n < 4 || !is_tail(s[3]))
-		return 0;
-	return (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f) ? 0 : 4;
-}
 
 size_t pp_hex_escape(unsigned char c, char out[PP_ESCAPE_MAX])
 {

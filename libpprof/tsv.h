@@ -17,8 +17,6 @@ int pp_escape(struct pp_sink *sink, struct pp_str bytes, char also, struct pp_er
  * for an escape that does not exist. */
 int64_t pp_unescape(char *bytes, size_t n, uint64_t offset, struct pp_error *err);
 
-/* Length of the UTF-8 sequence at bytes (1…4), or 0 when the n > 0 bytes do not begin with a valid one. */
-size_t pp_utf8_length(const char *bytes, size_t n);
 /* The escape \xHH of a byte, not NUL-terminated; returns PP_ESCAPE_MAX. And the byte of two
  * hexadecimal digits, or -1. For text forms with rules of their own (folded stacks). */
 #define PP_ESCAPE_MAX 4
