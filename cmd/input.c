@@ -14,6 +14,17 @@ enum { LIST_MAX_BYTES = 256 << 20 };
 /* More warnings of one profile than a person reads. */
 enum { NOTES_MAX = 10 };
 
+const char *const input_granularities[] = {
+	[PP_BY_FRAMES] = "frames",
+	[PP_BY_FUNCTIONS] = "functions",
+	[PP_BY_FILEFUNCTIONS] = "filefunctions",
+	[PP_BY_FILES] = "files",
+	[PP_BY_LINES] = "lines",
+	[PP_BY_ADDRESSES] = "addresses",
+	[PP_BY_MAPPINGS] = "mappings",
+	[PP_BY_MAPPINGS + 1] = NULL,
+};
+
 /* ---- files ---- */
 
 static enum cli_status open_failed(const char *name)

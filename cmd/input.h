@@ -19,6 +19,13 @@ struct input {
 #define INPUT_FRAME_OPTIONS(in)                                                                            \
 	{"all-frames", 0, CLI_FLAG, &(in)->all_frames, NULL, "ignore the profile's drop_frames and keep_frames", 0, 0, NULL}
 
+#define INPUT_SAMPLE_TYPE_OPTION(name)                                                                     \
+	{"sample-type", 's', CLI_STRING, (name), "NAME", "sample type, by name or index; else the profile's default", 0, 0, NULL}
+/* What a row is: int *by becomes an enum pp_granularity. */
+extern const char *const input_granularities[];
+#define INPUT_BY_OPTION(by)                                                                                \
+	{"by", 0, CLI_CHOICE, (by), "WHAT", "what a row is", 0, 0, input_granularities}
+
 /* Replaces folders by the files in them (regular, not hidden, not *.tsv or *.txt, which stand beside
  * profiles in a case folder; sorted bytewise, not recursive) and "@file" by the names in it, one a
  * line ("@-": stdin), which may be folders again. No operands give one "-", unless stdin is a terminal

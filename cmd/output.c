@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FLUSH_AT = 1 << 16 };
+enum { FLUSH_AT = 1 << 16, GZIP_LEVEL = 6 };
 
 /* What a signal must remove: the temporary file of the one output under way. */
 static char *volatile unfinished;
@@ -155,6 +155,22 @@ static int write_buffered(void *context, const void *bytes, size_t n, struct pp_
 struct pp_sink output_sink(struct output *output)
 {
 	return (struct pp_sink){write_buffered, output};
+}
+
+int output_profile(struct output *output, const struct pp_profile *profile, bool raw, struct pp_error *err)
+{
+	struct pp_sink sink = output_sink(output);
+	if (raw)
+		return pp_write(profile, &sink, err);
+	struct pp_gz_writer *packer = pp_gz_writer_new(&sink, GZIP_LEVEL, err);
+	if (!packer)
+		return -1;
+	struct pp_sink packed = pp_gz_writer_sink(packer);
+	int result = pp_write(profile, &packed, err);
+	if (result == 0)
+		result = pp_gz_writer_finish(packer, err);
+	pp_gz_writer_free(packer);
+	return result;
 }
 
 /* Makes the result appear: all of it has reached the disk before the name does. */

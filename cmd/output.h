@@ -24,6 +24,8 @@ struct output {
 enum cli_status output_open(struct output *output, bool binary);
 /* Buffered. Its failures name the destination: cli_report(NULL, err). */
 struct pp_sink output_sink(struct output *output);
+/* Writes a profile to it, gzip-packed unless raw. */
+int output_profile(struct output *output, const struct pp_profile *profile, bool raw, struct pp_error *err) PP_MUSTUSE;
 bool output_is_terminal(const struct output *output);
 
 /* Ends the command: on CLI_OK or CLI_CHANGED flushes, syncs and renames (a file), or closes stdout and

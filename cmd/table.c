@@ -19,8 +19,9 @@ struct table {
 	/* TABLE_ALIGNED holds everything back until widths are known: NUL-terminated cells in reading
 	 * order, the headings first. */
 	struct pp_buf held;
-	size_t *widths;
-	size_t last; /* the last column that people see */
+	size_t *widths; /* by column */
+	/* The columns that people see, in their order. */
+	size_t *shown, shown_n;
 };
 
 enum table_format table_format_for(enum table_format asked, const struct output *output)
@@ -136,6 +137,8 @@ static void human_cell(char *out, size_t out_n, const struct table_column *colum
 	case TABLE_REAL:
 		if (!isfinite(cell->real))
 			snprintf(out, out_n, "-");
+		else if (column->unit.len > 0 && fabs(cell->real) < 0x1p62)
+			pp_unit_human(out, out_n, (int64_t)llround(cell->real), column->unit);
 		else
 			snprintf(out, out_n, "%.4g", cell->real + 0.0);
 		break;
@@ -177,7 +180,7 @@ static int aligned_cell(struct table *table, size_t i, const char *text, struct 
 	size_t padding = table->widths[i] - display_width(text);
 	if ((right && spaces(table->sink, padding, err) != 0) || pp_sink_str(table->sink, text, err) != 0)
 		return -1;
-	if (i == table->last)
+	if (i == table->shown[table->shown_n - 1])
 		return pp_sink_str(table->sink, "\n", err);
 	return spaces(table->sink, (right ? 0 : padding) + 2, err);
 }
@@ -186,10 +189,8 @@ static int aligned_flush(struct table *table, struct pp_error *err)
 {
 	const char *text = table->held.bytes, *end = text + table->held.n;
 	while (text < end)
-		for (size_t i = 0; i < table->columns_n; i++) {
-			if (!table->columns[i].title)
-				continue;
-			if (aligned_cell(table, i, text, err) != 0)
+		for (size_t k = 0; k < table->shown_n; k++) {
+			if (aligned_cell(table, table->shown[k], text, err) != 0)
 				return -1;
 			text += strlen(text) + 1;
 		}
@@ -212,10 +213,9 @@ static int human_row(struct table *table, const union table_cell *cells, struct 
 	bool markdown = table->format == TABLE_MARKDOWN;
 	if (markdown && pp_sink_str(table->sink, "|", err) != 0)
 		return -1;
-	for (size_t i = 0; i < table->columns_n; i++) {
+	for (size_t k = 0; k < table->shown_n; k++) {
+		size_t i = table->shown[k];
 		const struct table_column *column = &table->columns[i];
-		if (!column->title)
-			continue;
 		if (cells)
 			human_cell(text, sizeof text, column, &cells[i]);
 		else
@@ -230,9 +230,8 @@ static int human_row(struct table *table, const union table_cell *cells, struct 
 
 static int markdown_rule(struct table *table, struct pp_error *err)
 {
-	for (size_t i = 0; i < table->columns_n; i++)
-		if (table->columns[i].title &&
-		    pp_sink_str(table->sink, is_number(&table->columns[i]) ? "|--:" : "|---", err) != 0)
+	for (size_t k = 0; k < table->shown_n; k++)
+		if (pp_sink_str(table->sink, is_number(&table->columns[table->shown[k]]) ? "|--:" : "|---", err) != 0)
 			return -1;
 	return pp_sink_str(table->sink, "|\n", err);
 }
@@ -257,27 +256,34 @@ static int begin(struct table *table, struct pp_error *err)
 	return human_row(table, NULL, err);
 }
 
+static void show_columns(struct table *table, bool numbers)
+{
+	for (size_t i = 0; i < table->columns_n; i++)
+		if (table->columns[i].title && is_number(&table->columns[i]) == numbers)
+			table->shown[table->shown_n++] = i;
+}
+
 struct table *table_new(enum table_format format, const struct table_column *columns, size_t columns_n,
                         struct pp_sink *sink, struct pp_error *err)
 {
 	struct table *table = calloc(1, sizeof *table);
-	size_t *widths = calloc(columns_n, sizeof *widths);
-	if (!table || !widths) {
+	if (!table) {
 		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
-		free(widths);
-		free(table);
 		return NULL;
 	}
-	*table = (struct table){.format = format, .columns = columns, .columns_n = columns_n, .sink = sink,
-	                        .widths = widths};
-	for (size_t i = 0; i < columns_n; i++)
-		if (columns[i].title)
-			table->last = i;
-	if (begin(table, err) != 0) {
-		table_free(table);
-		return NULL;
+	*table = (struct table){.format = format, .columns = columns, .columns_n = columns_n, .sink = sink};
+	table->widths = calloc(columns_n, sizeof *table->widths);
+	table->shown = calloc(columns_n, sizeof *table->shown);
+	if (!table->widths || !table->shown) {
+		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
+	} else {
+		show_columns(table, true);
+		show_columns(table, false);
+		if (begin(table, err) == 0)
+			return table;
 	}
-	return table;
+	table_free(table);
+	return NULL;
 }
 
 void table_free(struct table *table)
@@ -286,6 +292,7 @@ void table_free(struct table *table)
 		return;
 	pp_buf_release(&table->held);
 	free(table->widths);
+	free(table->shown);
 	free(table);
 }
 

@@ -1,5 +1,5 @@
 /* One way to print rows: TSV for programs, an aligned table with human units for people, JSON (an
- * array of objects) and Markdown. */
+ * array of objects) and Markdown. People see numbers first and names last, whatever the order in TSV. */
 #ifndef TABLE_H
 #define TABLE_H
 
@@ -8,6 +8,9 @@
 
 enum table_format { TABLE_TSV, TABLE_ALIGNED, TABLE_JSON, TABLE_MARKDOWN, TABLE_AUTO };
 extern const char *const table_format_names[]; /* for CLI_CHOICE: tsv, table, json, markdown */
+/* int *format, AUTO at first. */
+#define TABLE_FORMAT_OPTION(format)                                                                        \
+	{"format", 0, CLI_CHOICE, (format), "FORMAT", "table on a terminal, else tsv", 0, 0, table_format_names}
 /* AUTO becomes ALIGNED on a terminal, TSV elsewhere. */
 enum table_format table_format_for(enum table_format asked, const struct output *output);
 
@@ -22,7 +25,7 @@ struct table_column {
 	const char *name;   /* the TSV and JSON name: a promise to scripts */
 	const char *title;  /* the heading for people; NULL: not shown to people */
 	enum table_type type;
-	struct pp_str unit; /* INTEGER: for people */
+	struct pp_str unit; /* INTEGER, REAL: for people; a REAL with a unit is rounded */
 	bool signs;         /* INTEGER, SHARE: people see + as well as - */
 };
 
