@@ -35,13 +35,15 @@ struct pp_frame {
 	enum pp_frame_kind kind;
 	struct pp_str name;     /* function; may be "" */
 	struct pp_str file;     /* cleaned lexically: "./dir//../src/x.c" is "src/x.c" */
-	int64_t line;
+	int64_t line, column;   /* column: by addresses only, as the reference */
 	uint64_t address;       /* by addresses: as in the profile; unsymbolised frames: mapping file offset */
 	struct pp_str mapping;  /* file name of the mapping, where it is part of the identity */
 	struct pp_str build_id; /* informative: of the first profile that had it; not identity */
 	int64_t start_line;     /* likewise */
 };
 
+/* What pp_frames_at and pp_frames_map point to stays where it is until the set grows or is freed;
+ * the bytes of names and labels until it is freed. */
 struct pp_frames;
 struct pp_frames *pp_frames_new(enum pp_granularity granularity, struct pp_error *err) PP_MUSTUSE;
 void pp_frames_free(struct pp_frames *frames);

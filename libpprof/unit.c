@@ -1,0 +1,163 @@
+#include "libpprof/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KIB 1024.0
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+#define TIB (1024 * GIB)
+#define PIB (1024 * TIB)
+
+/* Units from small to large within a family. Names of the lower-cased input, without a plural "s"
+ * where that leaves at least two bytes. */
+static const struct unit {
+	enum pp_unit_family family;
+	const char *shown;
+	double factor;
+	const char *names[5];
+} units[] = {
+	{PP_UNIT_TIME, "ns", 1, {"ns", "nanosecond"}},
+	{PP_UNIT_TIME, "us", 1e3, {"us", "\xce\xbcs", "\xc2\xb5s", "microsecond"}}, /* Greek mu, micro sign */
+	{PP_UNIT_TIME, "ms", 1e6, {"ms", "millisecond"}},
+	{PP_UNIT_TIME, "s", 1e9, {"s", "sec", "second"}},
+	{PP_UNIT_TIME, "hrs", 3.6e12, {"hour", "hr"}},
+	{PP_UNIT_MEMORY, "B", 1, {"b", "byte"}},
+	{PP_UNIT_MEMORY, "kB", KIB, {"kb", "kbyte", "kilobyte"}},
+	{PP_UNIT_MEMORY, "MB", MIB, {"mb", "mbyte", "megabyte"}},
+	{PP_UNIT_MEMORY, "GB", GIB, {"gb", "gbyte", "gigabyte"}},
+	{PP_UNIT_MEMORY, "TB", TIB, {"tb", "tbyte", "terabyte"}},
+	{PP_UNIT_MEMORY, "PB", PIB, {"pb", "pbyte", "petabyte"}},
+	{PP_UNIT_GCU, "n*GCU", 1, {"nanogcu", "n*gcu"}},
+	{PP_UNIT_GCU, "u*GCU", 1e3, {"microgcu", "u*gcu"}},
+	{PP_UNIT_GCU, "m*GCU", 1e6, {"milligcu", "m*gcu"}},
+	{PP_UNIT_GCU, "GCU", 1e9, {"gcu"}},
+	{PP_UNIT_GCU, "k*GCU", 1e12, {"kilogcu", "k*gcu"}},
+	{PP_UNIT_GCU, "M*GCU", 1e15, {"megagcu"}},
+	{PP_UNIT_GCU, "G*GCU", 1e18, {"gigagcu", "g*gcu"}},
+	{PP_UNIT_GCU, "T*GCU", 1e21, {"teragcu", "t*gcu"}},
+	{PP_UNIT_GCU, "P*GCU", 1e24, {"petagcu", "p*gcu"}},
+};
+
+static bool named(const struct unit *unit, const char *name)
+{
+	for (size_t i = 0; i < PP_COUNT(unit->names) && unit->names[i]; i++)
+		if (strcmp(unit->names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static const struct unit *find_exact(const char *name)
+{
+	for (size_t i = 0; i < PP_COUNT(units); i++)
+		if (named(&units[i], name))
+			return &units[i];
+	return NULL;
+}
+
+static const struct unit *find(struct pp_str name)
+{
+	char lower[24];
+	const struct unit *unit;
+
+	if (name.len == 0 || name.len >= sizeof lower)
+		return NULL;
+	for (size_t i = 0; i < name.len; i++) {
+		const char c = name.ptr[i];
+		lower[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+	}
+	lower[name.len] = '\0';
+	if (strlen(lower) != name.len)
+		return NULL;
+	unit = find_exact(lower);
+	if (!unit && name.len > 2 && lower[name.len - 1] == 's') {
+		lower[name.len - 1] = '\0';
+		unit = find_exact(lower);
+	}
+	return unit;
+}
+
+enum pp_unit_family pp_unit_find(struct pp_str name, double *factor)
+{
+	const struct unit *unit = find(name);
+
+	*factor = unit ? unit->factor : 1;
+	return unit ? unit->family : PP_UNIT_NONE;
+}
+
+/* Units that say no more than that things were counted: numbers stand alone. */
+static bool is_plain(struct pp_str unit)
+{
+	static const char *const plain[] = {"", "count", "sample", "unit", "minimum", "auto"};
+
+	for (size_t i = 0; i < PP_COUNT(plain); i++)
+		if (pp_str_eq(unit, pp_str_of(plain[i])))
+			return true;
+	return false;
+}
+
+/* Two decimals, or none when both are 0. Returns the length, 0 when out is too small. */
+static size_t print_real(char *out, size_t out_n, double value)
+{
+	int n = snprintf(out, out_n, "%.2f", value);
+
+	if (n < 0 || (size_t)n >= out_n)
+		return 0;
+	if (n > 3 && strcmp(out + n - 3, ".00") == 0) {
+		n -= 3;
+		out[n] = '\0';
+	}
+	return (size_t)n;
+}
+
+/* The largest unit of the family of which base units make at least one; the smallest below that. */
+static const struct unit *fitting(enum pp_unit_family family, double base)
+{
+	const struct unit *best = NULL;
+
+	for (size_t i = 0; i < PP_COUNT(units); i++)
+		if (units[i].family == family && (!best || base / units[i].factor >= 1))
+			best = &units[i];
+	return best;
+}
+
+const char *pp_unit_human(char *out, size_t out_n, int64_t value, struct pp_str unit)
+{
+	const struct unit *known = find(unit);
+	size_t n;
+
+	if (value == 0) {
+		snprintf(out, out_n, "0");
+		return out;
+	}
+	if (!known) {
+		const int written = snprintf(out, out_n, "%lld", (long long)value);
+		if (written > 0 && !is_plain(unit) && (size_t)written + unit.len < out_n &&
+		    !memchr(unit.ptr, '\0', unit.len)) {
+			memcpy(out + written, unit.ptr, unit.len);
+			out[(size_t)written + unit.len] = '\0';
+		}
+		return out;
+	}
+	const double base = (double)value * known->factor;
+	const struct unit *shown = fitting(known->family, fabs(base));
+	n = print_real(out, out_n, base / shown->factor);
+	if (n + strlen(shown->shown) < out_n)
+		memcpy(out + n, shown->shown, strlen(shown->shown) + 1);
+	return out;
+}
+
+const char *pp_percent(char *out, size_t out_n, int64_t value, int64_t total)
+{
+	const double share = total == 0 ? 0 : fabs((double)value / (double)total) * 100;
+	const char *sign = (value < 0) != (total < 0) && share > 0 ? "-" : "";
+
+	if (share >= 99.95 && share <= 100.05)
+		snprintf(out, out_n, "%s100%%", sign);
+	else if (share >= 1)
+		snprintf(out, out_n, "%s%.2f%%", sign, share);
+	else
+		snprintf(out, out_n, "%s%.2g%%", sign, share);
+	return out;
+}
