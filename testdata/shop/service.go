@@ -16,9 +16,9 @@ import (
 const (
 	faultNone   = "none"
 	faultHash   = "hash-cost"         // hashPassword does six times the rounds
-	faultRegexp = "regexp-per-search" // matchItems compiles its expression for every item
+	faultRegexp = "regexp-per-search" // matchItems compiles its expression for every other item
 	faultLeak   = "leak"              // openSession keeps every session
-	faultLock   = "lock-held"         // reserve prints the receipt before it gives the lock back
+	faultLock   = "lock-held"         // reserve prints the whole stock before it gives the lock back
 )
 
 var faults = []string{faultNone, faultHash, faultRegexp, faultLeak, faultLock}
@@ -124,7 +124,7 @@ func (s *shop) matchItems(word string) []item {
 	expression := regexp.MustCompile(word)
 	var found []item
 	for i, it := range s.catalogue {
-		if s.fault == faultRegexp && i%8 == 0 {
+		if s.fault == faultRegexp && i%2 == 0 {
 			expression = regexp.MustCompile(word)
 		}
 		if expression.MatchString(it.Name) {
@@ -163,19 +163,19 @@ func (s *shop) reserve(id int) int {
 	}
 	s.stock[id]--
 	if s.fault == faultLock {
-		s.printReceipt(id)
+		s.printItems(0, catalogueSize)
 	}
 	return s.stock[id]
 }
 
-// invoice prints a receipt and packs it.
+// invoice prints items and packs the text.
 func (s *shop) invoice(r request) {
-	pack(s.printReceipt(r.item))
+	pack(s.printItems(r.item, 300))
 }
 
-func (s *shop) printReceipt(first int) []byte {
+func (s *shop) printItems(first, n int) []byte {
 	var text bytes.Buffer
-	for i := 0; i < 300; i++ {
+	for i := 0; i < n; i++ {
 		it := s.catalogue[(first+i)%catalogueSize]
 		fmt.Fprintf(&text, "%4d %-24s %8.2f\n", it.ID, it.Name, float64(it.Cents)/100)
 	}
