@@ -16,6 +16,8 @@ struct pp_build {
 
 	struct pp_intern *strings, *stacks, *label_lists, *notes;
 	bool appends_strings; /* pp_build_string_append was used */
+	bool types_complete;  /* a sample was made with one value per sample type */
+	uint32_t row_n;       /* values of every sample */
 
 	struct pp_label *packed; /* scratch: a label list without indeterminate padding */
 	size_t packed_n;
@@ -197,7 +199,7 @@ uint32_t pp_build_sample_type(struct pp_build *build, struct pp_value_type type)
 {
 	struct pp_profile *p = build->profile;
 
-	if (p->samples_n) {
+	if (build->types_complete) {
 		pp_fail(&build->err, PP_EFORMAT, PP_NO_OFFSET, "a sample type comes after a sample");
 		return PP_NONE;
 	}
@@ -287,17 +289,81 @@ uint32_t pp_build_stack(struct pp_build *build, const uint32_t *locations, uint3
 	return index;
 }
 
-void pp_build_remap_locations(struct pp_build *build, const uint32_t *new_index)
+/* Cuts PP_NONE out of a stack and returns how many there were. */
+static uint32_t compact_stack(struct pp_stack *stack)
+{
+	uint32_t *locations = (uint32_t *)(uintptr_t)stack->locations; /* the builder's own memory */
+	uint32_t kept = 0, n = stack->n;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (locations[i] != PP_NONE)
+			locations[kept++] = locations[i];
+	stack->n = kept;
+	return n - kept;
+}
+
+/* After compaction: equal stacks become the first of them. same[s] is where stack s went. */
+static int unite_stacks(struct pp_build *build, uint32_t *same)
+{
+	struct pp_profile *p = build->profile;
+	struct pp_intern *distinct = pp_intern_new(p->arena);
+	int result = -1;
+
+	for (uint32_t s = 0; distinct && s < p->stacks_n; s++) {
+		const struct pp_stack *stack = &p->stacks[s];
+
+		same[s] = pp_intern_put(distinct, stack->locations, stack->n * sizeof(*stack->locations), NULL);
+		if (same[s] == PP_NONE)
+			goto done;
+		p->stacks[same[s]] = *stack; /* same[s] <= s: nothing is lost */
+	}
+	if (!distinct)
+		goto done;
+	p->stacks_n = pp_intern_count(distinct);
+	for (uint32_t i = 0; i < p->samples_n; i++)
+		p->sample_stack[i] = same[p->sample_stack[i]];
+	result = 0;
+done:
+	pp_intern_free(distinct);
+	return result ? fail_memory(build) : 0;
+}
+
+static int cut_out(struct pp_build *build, uint64_t *dropped)
+{
+	struct pp_profile *p = build->profile;
+	uint32_t *scratch = calloc((size_t)p->stacks_n + 1, sizeof(*scratch));
+	int result = -1;
+
+	if (!scratch)
+		return pp_fail(&build->err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
+	for (uint32_t s = 0; s < p->stacks_n; s++)
+		scratch[s] = compact_stack(&p->stacks[s]);
+	for (uint32_t i = 0; i < p->samples_n; i++)
+		*dropped += scratch[p->sample_stack[i]];
+	if (*dropped == 0 || unite_stacks(build, scratch) == 0)
+		result = 0;
+	free(scratch);
+	return result;
+}
+
+int pp_build_remap_locations(struct pp_build *build, const uint32_t *new_index, uint64_t *dropped)
 {
 	const struct pp_profile *p = build->profile;
+	bool all_there = true;
 
+	*dropped = 0;
+	if (failed(build))
+		return -1;
 	for (uint32_t s = 0; s < p->stacks_n; s++) {
 		/* The memory is this builder's; only readers see it as constant. */
 		uint32_t *locations = (uint32_t *)(uintptr_t)p->stacks[s].locations;
 
-		for (uint32_t i = 0; i < p->stacks[s].n; i++)
+		for (uint32_t i = 0; i < p->stacks[s].n; i++) {
 			locations[i] = new_index[locations[i]];
+			all_there = all_there && locations[i] != PP_NONE;
+		}
 	}
+	return all_there ? 0 : cut_out(build, dropped);
 }
 
 /* Copies labels to scratch memory with all padding zero, so that equal lists are equal bytes. */
@@ -354,11 +420,12 @@ uint32_t pp_build_label_list(struct pp_build *build, const struct pp_label *labe
 	return index;
 }
 
-uint32_t pp_build_sample(struct pp_build *build, uint32_t stack, uint32_t label_list, const int64_t *values)
+uint32_t pp_build_row(struct pp_build *build, uint32_t stack, uint32_t label_list, const int64_t *values,
+                      uint32_t n)
 {
 	struct pp_profile *p = build->profile;
 	uint32_t index = p->samples_n;
-	size_t first = (size_t)index * p->sample_types_n;
+	size_t first = (size_t)index * n;
 
 	if (failed(build))
 		return PP_NONE;
@@ -370,14 +437,21 @@ uint32_t pp_build_sample(struct pp_build *build, uint32_t stack, uint32_t label_
 	                    sizeof(*p->sample_stack)) ||
 	    !room_for_index(build, &p->sample_labels, &build->sample_labels_cap, (size_t)index + 1,
 	                    sizeof(*p->sample_labels)) ||
-	    !room(build, &p->values, &build->values_cap, first + p->sample_types_n, sizeof(*p->values)))
+	    !room(build, &p->values, &build->values_cap, first + n, sizeof(*p->values)))
 		return PP_NONE;
+	build->row_n = n;
 	p->sample_stack[index] = stack;
 	p->sample_labels[index] = label_list;
-	if (p->sample_types_n)
-		memcpy(p->values + first, values, p->sample_types_n * sizeof(*values));
+	if (n)
+		memcpy(p->values + first, values, n * sizeof(*values));
 	p->samples_n++;
 	return index;
+}
+
+uint32_t pp_build_sample(struct pp_build *build, uint32_t stack, uint32_t label_list, const int64_t *values)
+{
+	build->types_complete = true;
+	return pp_build_row(build, stack, label_list, values, build->profile->sample_types_n);
 }
 
 int pp_build_sample_add(struct pp_build *build, uint32_t sample, const int64_t *values)
@@ -421,36 +495,42 @@ int pp_build_unknown(struct pp_build *build, enum pp_record record, uint32_t ind
 	return 0;
 }
 
-int pp_build_note(struct pp_build *build, uint64_t offset, const char *format, ...)
+int pp_build_note_times(struct pp_build *build, uint64_t offset, uint64_t times, const char *text)
 {
 	struct pp_profile *p = build->profile;
-	char raw[400], text[400];
-	va_list args;
+	char printable[400];
 	bool is_new;
 	uint32_t index;
-	int n;
 
 	if (failed(build))
 		return -1;
-	va_start(args, format);
-	n = vsnprintf(raw, sizeof(raw), format, args);
-	va_end(args);
-	if (n < 0)
-		raw[0] = '\0';
-	pp_printable(text, sizeof(text), raw, strlen(raw));
-
-	index = pp_intern_put(build->notes, text, strlen(text), &is_new);
+	if (times == 0)
+		return 0;
+	pp_printable(printable, sizeof(printable), text, strlen(text));
+	index = pp_intern_put(build->notes, printable, strlen(printable), &is_new);
 	if (index == PP_NONE)
 		return fail_memory(build);
 	if (!is_new) {
-		p->notes[index].count++;
+		p->notes[index].count += times;
 		return 0;
 	}
 	if (!room_for_index(build, &p->notes, &build->notes_cap, (size_t)index + 1, sizeof(*p->notes)))
 		return -1;
-	p->notes[index] = (struct pp_note){offset, 1, pp_intern_at(build->notes, index).ptr};
+	p->notes[index] = (struct pp_note){offset, times, pp_intern_at(build->notes, index).ptr};
 	p->notes_n++;
 	return 0;
+}
+
+int pp_build_note(struct pp_build *build, uint64_t offset, const char *format, ...)
+{
+	char text[400];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return pp_build_note_times(build, offset, 1, n < 0 ? "" : text);
 }
 
 /* ---- finish ---- */
@@ -525,11 +605,22 @@ static void trim_all(struct pp_build *build)
 	trim(build, &p->values, &build->values_cap, (size_t)p->samples_n * p->sample_types_n, sizeof(*p->values));
 }
 
+static int check_rows(struct pp_build *build)
+{
+	const struct pp_profile *p = build->profile;
+
+	if (p->samples_n == 0 || build->row_n == p->sample_types_n)
+		return 0;
+	return pp_fail(&build->err, PP_EFORMAT, PP_NO_OFFSET,
+	               "samples have %" PRIu32 " values, but there are %" PRIu32 " sample types", build->row_n,
+	               p->sample_types_n);
+}
+
 struct pp_profile *pp_build_finish(struct pp_build *build, struct pp_error *err)
 {
 	struct pp_profile *profile = build->profile;
 
-	if (failed(build) || pp_build_check(profile, &build->err) || sort_unknowns(build)) {
+	if (failed(build) || check_rows(build) || pp_build_check(profile, &build->err) || sort_unknowns(build)) {
 		if (err->code == PP_OK)
 			*err = build->err;
 		return NULL;

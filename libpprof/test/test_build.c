@@ -304,15 +304,41 @@ static void locations_can_be_renumbered(void **state)
 	struct pp_build *build = new_build();
 	struct pp_profile *p = pp_build_profile(build);
 	const uint32_t a[] = {0, 1, 0}, b[] = {2}, new_index[] = {2, 0, 1};
+	uint64_t dropped;
 
 	(void)state;
 	pp_build_stack(build, a, 3);
 	pp_build_stack(build, b, 1);
-	pp_build_remap_locations(build, new_index);
+	assert_int_equal(pp_build_remap_locations(build, new_index, &dropped), 0);
+	assert_int_equal(dropped, 0);
 	assert_int_equal(p->stacks[0].locations[0], 2);
 	assert_int_equal(p->stacks[0].locations[1], 0);
 	assert_int_equal(p->stacks[0].locations[2], 2);
 	assert_int_equal(p->stacks[1].locations[0], 1);
+	pp_build_free(build);
+}
+
+static void locations_that_are_not_there_are_cut_out(void **state)
+{
+	struct pp_build *build = new_build();
+	struct pp_profile *p = pp_build_profile(build);
+	const uint32_t a[] = {0, 1}, b[] = {1}, c[] = {0, 1, 0}, new_index[] = {PP_NONE, 0};
+	const int64_t value = 1;
+	uint64_t dropped;
+
+	(void)state;
+	pp_build_sample_type(build, (struct pp_value_type){0, 0});
+	pp_build_sample(build, pp_build_stack(build, a, 2), 0, &value);
+	pp_build_sample(build, pp_build_stack(build, b, 1), 0, &value);
+	pp_build_sample(build, pp_build_stack(build, c, 3), 0, &value);
+	assert_int_equal(pp_build_remap_locations(build, new_index, &dropped), 0);
+	assert_int_equal(dropped, 3);
+	assert_int_equal(p->stacks_n, 1);
+	assert_int_equal(p->stacks[0].n, 1);
+	assert_int_equal(p->stacks[0].locations[0], 0);
+	assert_int_equal(p->sample_stack[0], 0);
+	assert_int_equal(p->sample_stack[1], 0);
+	assert_int_equal(p->sample_stack[2], 0);
 	pp_build_free(build);
 }
 
@@ -331,6 +357,7 @@ int main(void)
 		cmocka_unit_test(unknown_fields_are_sorted_by_place_and_stay_in_order),
 		cmocka_unit_test(equal_notes_are_counted),
 		cmocka_unit_test(locations_can_be_renumbered),
+		cmocka_unit_test(locations_that_are_not_there_are_cut_out),
 	};
 
 	return cmocka_run_group_tests_name("build", tests, NULL, NULL);

@@ -1,0 +1,160 @@
+/* The end of reading: references become indices, and what refers to nothing is refused or repaired. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "libpprof/reader.h"
+
+static int check_strings(struct pp_reader *r)
+{
+	char text[PP_PLACE_TEXT];
+
+	if (r->strings_seen == 0 && r->options->strictness != PP_SALVAGE)
+		return pp_fail(r->err, PP_EFORMAT, PP_NO_OFFSET, "string_table: the profile has no string table");
+	if (r->largest_string < r->profile->strings_n || pp_reader_lenient(r))
+		return 0;
+	return pp_fail(r->err, PP_EFORMAT, r->largest_place.offset,
+	               "%s: string index %" PRId64 " is outside the table of %" PRIu32 " strings",
+	               pp_place_text(&r->largest_place, text), (int64_t)r->largest_string,
+	               r->profile->strings_n);
+}
+
+/* Lenient: an index that is no string's becomes 0, "not given". */
+static int repair_strings(struct pp_reader *r)
+{
+	struct pp_profile *p = r->profile;
+	uint64_t repaired = 0;
+
+	if (r->largest_string < p->strings_n)
+		return 0;
+#define REPAIR(index) \
+	do { \
+		if ((index) >= p->strings_n) { \
+			(index) = 0; \
+			repaired++; \
+		} \
+	} while (0)
+	for (uint32_t i = 0; i < p->sample_types_n; i++) {
+		REPAIR(p->sample_types[i].type);
+		REPAIR(p->sample_types[i].unit);
+	}
+	for (uint32_t i = 0; i < p->mappings_n; i++) {
+		REPAIR(p->mappings[i].filename);
+		REPAIR(p->mappings[i].build_id);
+	}
+	for (uint32_t i = 0; i < p->functions_n; i++) {
+		REPAIR(p->functions[i].name);
+		REPAIR(p->functions[i].system_name);
+		REPAIR(p->functions[i].filename);
+	}
+	for (uint32_t l = 0; l < p->label_lists_n; l++) {
+		/* The memory is the builder's; only users of a finished profile see it as constant. */
+		struct pp_label *labels = (struct pp_label *)(uintptr_t)p->label_lists[l].labels;
+
+		for (uint32_t i = 0; i < p->label_lists[l].n; i++) {
+			REPAIR(labels[i].key);
+			REPAIR(labels[i].str);
+			REPAIR(labels[i].num_unit);
+		}
+	}
+	for (uint32_t i = 0; i < p->comments_n; i++)
+		REPAIR(p->comments[i]);
+	REPAIR(p->drop_frames);
+	REPAIR(p->keep_frames);
+	REPAIR(p->period_type.type);
+	REPAIR(p->period_type.unit);
+	REPAIR(p->default_sample_type);
+	REPAIR(p->doc_url);
+#undef REPAIR
+	return pp_build_note_times(r->build, r->largest_place.offset, repaired,
+	                           "string index outside the table, taken as not given");
+}
+
+static int check_rows(struct pp_reader *r)
+{
+	const struct pp_profile *p = r->profile;
+	const struct pp_place *place = &r->first_row_place;
+	size_t n = r->row_n;
+	char text[PP_PLACE_TEXT];
+
+	if (!r->row_known || (r->row_n == p->sample_types_n && (!r->row_differs || pp_reader_lenient(r))))
+		return 0;
+	if (p->sample_types_n == 0)
+		return pp_fail(r->err, PP_EFORMAT, place->offset, "missing sample type information: %s",
+		               "there are samples but no sample_type");
+	if (r->row_n == p->sample_types_n) {
+		place = &r->row_place;
+		n = r->row_other_n;
+	}
+	return pp_fail(r->err, PP_EFORMAT, place->offset, "%s: mismatch: sample has %zu values vs. %" PRIu32 " types",
+	               pp_place_text(place, text), n, p->sample_types_n);
+}
+
+/* The first reference, in order of sight, to an id that nothing defines; PP_NONE when all are defined. */
+static uint32_t first_undefined(const struct pp_referents *referents)
+{
+	for (uint32_t i = 0; i < referents->ids.count; i++)
+		if (referents->table[i] == PP_NONE)
+			return i;
+	return PP_NONE;
+}
+
+static int resolve_locations(struct pp_reader *r)
+{
+	const struct pp_referents *t = &r->locations;
+	uint32_t missing = first_undefined(t);
+	uint64_t dropped;
+
+	if (missing != PP_NONE && !pp_reader_lenient(r))
+		return pp_fail(r->err, PP_EFORMAT, t->first_offset[missing],
+		               "sample[%" PRIu32 "].location_id[%" PRIu32 "]: no location has id %" PRIu64,
+		               t->first_owner[missing], t->first_position[missing], t->id[missing]);
+	if (pp_build_remap_locations(r->build, t->table, &dropped))
+		return -1;
+	return pp_build_note_times(r->build, missing == PP_NONE ? PP_NO_OFFSET : t->first_offset[missing],
+	                           dropped, "frame dropped: its location does not exist");
+}
+
+static int resolve_functions(struct pp_reader *r)
+{
+	const struct pp_referents *t = &r->functions;
+	struct pp_profile *p = r->profile;
+	uint32_t missing = first_undefined(t);
+
+	if (missing != PP_NONE && !pp_reader_lenient(r))
+		return pp_fail(r->err, PP_EFORMAT, t->first_offset[missing],
+		               "location[%" PRIu32 "].line[%" PRIu32 "].function_id: no function has id %" PRIu64,
+		               t->first_owner[missing], t->first_position[missing],
+		               t->id[missing]);
+	for (uint32_t i = 0; i < p->lines_n; i++) {
+		uint32_t provisional = p->lines[i].function;
+
+		p->lines[i].function = t->table[provisional];
+		if (p->lines[i].function == PP_NONE &&
+		    pp_build_note(r->build, t->first_offset[provisional],
+		                  "frame without a name: its function does not exist"))
+			return -1;
+	}
+	return 0;
+}
+
+/* A mapping that is not there is no mistake to the reference either. */
+static void resolve_mappings(struct pp_reader *r)
+{
+	struct pp_profile *p = r->profile;
+
+	for (uint32_t i = 0; i < p->locations_n; i++)
+		if (p->locations[i].mapping != PP_NONE)
+			p->locations[i].mapping = r->mappings.table[p->locations[i].mapping];
+}
+
+int pp_reader_resolve(struct pp_reader *r)
+{
+	if (pp_build_error(r->build))
+		return -1;
+	if (check_strings(r) || check_rows(r))
+		return -1;
+	if (repair_strings(r) || resolve_locations(r) || resolve_functions(r))
+		return -1;
+	resolve_mappings(r);
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* The protobuf wire format by hand: tags, varints, fields. No allocation per field, no recursion. */
+#ifndef PP_WIRE_H
+#define PP_WIRE_H
+
+#include "libpprof/error.h"
+#include "libpprof/limits.h"
+#include "libpprof/source.h"
+
+enum pp_wire_type { PP_VARINT = 0, PP_FIXED64 = 1, PP_BYTES = 2, PP_FIXED32 = 5 };
+
+struct pp_field {
+	uint32_t number;
+	enum pp_wire_type type;
+	uint64_t offset;            /* of the tag in the input */
+	uint64_t value;             /* VARINT, FIXED64, FIXED32 */
+	const unsigned char *bytes; /* BYTES: the payload */
+	size_t n;
+	uint64_t bytes_offset;      /* of the payload in the input */
+	const unsigned char *whole; /* tag and payload as they stand, to carry what is not known */
+	size_t whole_n;
+};
+
+/* Bytes of one message in memory; offset is where they begin in the input. */
+struct pp_cursor {
+	const unsigned char *at, *end;
+	uint64_t offset;
+};
+static inline struct pp_cursor pp_cursor_of(const struct pp_field *field)
+{
+	return (struct pp_cursor){field->bytes, field->bytes + field->n, field->bytes_offset};
+}
+
+/* A varint of at most 10 bytes, bits above 64 dropped as the reference drops them. False, and at unmoved,
+ * when it is cut off or longer. */
+bool pp_cursor_varint(struct pp_cursor *cursor, uint64_t *value);
+
+/* The next field: 1, or 0 at the end, or -1 with PP_EFORMAT (the offset is the field's). path names the
+ * message in errors: "location[3]". */
+int pp_cursor_next(struct pp_cursor *cursor, struct pp_field *field, const char *path, struct pp_error *err);
+
+/* Fields of a whole input, through a window that holds one at a time. */
+struct pp_wire;
+struct pp_wire *pp_wire_new(struct pp_source *source, const struct pp_limits *limits,
+                            struct pp_error *err) PP_MUSTUSE;
+void pp_wire_free(struct pp_wire *wire);
+/* As pp_cursor_next; the field is valid until the next call. A field longer than limits.record_bytes
+ * is PP_ELIMIT. */
+int pp_wire_next(struct pp_wire *wire, struct pp_field *field, struct pp_error *err);
+/* After a failure: the input ended inside a field, all before it was complete. */
+bool pp_wire_ended_early(const struct pp_wire *wire);
+uint64_t pp_wire_offset(const struct pp_wire *wire); /* bytes consumed so far */
+
+/* Appends a varint to out (of at least 10 bytes) and returns its length. */
+size_t pp_put_varint(unsigned char *out, uint64_t value);
+
+#endif
