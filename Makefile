@@ -102,10 +102,7 @@ install: all
 	for tool in $(TOOLS); do \
 	    scripts/bash-completion $$tool $(O)/$$tool >$(DESTDIR)$(COMPDIR)/$$tool || exit 1; done
 
-BENCH    := $(O)/scripts/make-big $(O)/scripts/measure
-$(BENCH): $(O)/%: $(O)/%.o
-	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $<
-bench: all $(BENCH)
+bench: all
 	scripts/bench $(O)
 
 demo: all

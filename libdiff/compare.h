@@ -40,15 +40,22 @@ struct pd_replicate {
 	struct pp_count_rule count_rule;
 	double exposure;          /* NAN: not given */
 	uint32_t samples_n;       /* rows of the file */
-	double symbolized_share;  /* of |value|: flat cost on frames that have names */
+	double symbolized_share;  /* of |value|: cost whose leaf has a function name; NAN without cost */
 	bool has_inline_frames;
+	char *type_warning;       /* what pp_sample_type_find said, or NULL */
 };
 
-enum pd_state { PD_COMMON, PD_NEW, PD_GONE }; /* of a frame, by cumulative counts on each side */
+enum pd_state { PD_COMMON, PD_NEW, PD_GONE }; /* of a frame, by the sides on which it has any cost */
+const char *pd_state_name(enum pd_state state); /* "common", "new", "gone" */
 
-/* All int64 values are in the unit of the sample type, after normalisation: both sides are scaled to
- * the mean of their exposures, rounded half away from zero, so that exchanging the sides changes only
- * signs; under PD_RAW they are the sums as measured. delta = incident - baseline, exactly. */
+/* All int64 values are in the unit of the comparison, after normalisation: both sides are scaled to
+ * the mean of their exposures, by exact fractions rounded half away from zero, so that exchanging the
+ * sides changes only signs; under PD_RAW they are the sums as measured. delta = incident - baseline,
+ * exactly; no such difference overflows.
+ *
+ * p, q and the intervals are of sample counts, pooled by side: sampling noise only. Their exposures
+ * are those of the normalisation (PD_TOTAL: the sides' total counts), times the sampling rate where
+ * the periods differ. */
 struct pd_row {
 	uint32_t frame;
 	enum pd_state state;
@@ -68,27 +75,34 @@ struct pd_factor { /* what a normalisation does, whether used or not */
 };
 
 /* One named check on whether the sides can be compared. */
-enum pd_outcome { PD_PASS, PD_WARN, PD_REFUSE };
+enum pd_outcome { PD_PASS, PD_WARN, PD_REFUSE }; /* REFUSE: magnitudes, but no claim about frames */
+const char *pd_outcome_name(enum pd_outcome outcome); /* "pass", "warn", "refuse" */
+#define PD_CHECKS_N 13
 struct pd_check {
-	const char *name;   /* "sample_type", "period", "duration", "replicates", … constant */
+	/* in this order: sample_type, unit, period, period_type, durations, replicates, instances,
+	 * symbolization, inline_frames, coverage, counts, time_order, negative_values; constant */
+	const char *name;
 	enum pd_outcome outcome;
-	char text[300];     /* the measured values, in words */
+	char text[300];     /* the measured values, in words; printable */
 };
 
 struct pd_comparison {
 	struct pp_frames *frames;
-	struct pd_replicate *replicates; /* in order of side, then name, then content hash */
+	struct pd_replicate *replicates; /* in order of side, then content hash, then name */
 	size_t replicates_n, side_n[2];
-	char *type, *unit;
+	uint32_t instances_n[2];         /* distinct values of an instance label ("pod", "instance", …); 0: no such label */
+	char *type, *unit;               /* unit: the finest of the replicates'; their rollups are in it */
+	bool converted;                  /* some replicate came in another unit of the family */
 	enum pd_normalization normalization;
 	struct pd_factor factors[4];     /* by enum pd_normalization */
-	struct pd_check *checks;
+	struct pd_check checks[PD_CHECKS_N];
 	size_t checks_n;
 	struct pd_row *rows;             /* |delta_flat| desc, |delta_cum| desc, label, file, line, address, mapping */
-	size_t rows_n;                   /* every frame of either side, also unchanged ones */
+	size_t rows_n;                   /* every frame that has cost on either side, also unchanged ones */
 	int64_t total[2];                /* sums of the rows' flat: deltas add up to total[1] - total[0] */
 	int64_t raw_total[2];
 	double total_count[2];
+	double count_exposure[2];        /* the exposures of the tests */
 	bool counts_measured;            /* on both sides */
 	double tests_n;                  /* how many p-values q_flat is corrected for */
 };
@@ -97,15 +111,15 @@ struct pd_compare; /* under construction */
 struct pd_compare *pd_compare_new(const struct pd_options *options, struct pp_error *err) PP_MUSTUSE;
 void pd_compare_free(struct pd_compare *compare);
 
-/* Adds one profile to a side. exposure is NAN when not known. PP_EINCOMPAT when the profile does not
- * have the sample type of those before it: the text names both types. */
+/* Adds one profile to a side; nothing of it is kept. exposure is NAN when not known. PP_EINCOMPAT when
+ * the profile's sample type is not that of those before it: the text names both types. */
 int pd_compare_add(struct pd_compare *compare, enum pd_side side, const char *name,
                    const struct pp_profile *profile, const struct pp_origin *origin, double exposure,
                    struct pp_error *err) PP_MUSTUSE;
 
-/* Qualifies, normalises, tests. A baseline without samples is PP_EINCOMPAT ("no baseline"), as is
- * a normalisation that does not apply. Refused checks that leave magnitudes meaningful are reported,
- * not fatal. */
+/* Normalises, tests, qualifies. PP_EINCOMPAT: a side without profiles, a baseline without samples ("no
+ * baseline"), different period types, a normalisation that does not apply. Refused checks are
+ * reported, not fatal. Afterwards compare is only good for pd_compare_free. */
 struct pd_comparison *pd_compare_finish(struct pd_compare *compare, struct pp_error *err) PP_MUSTUSE;
 void pd_comparison_free(struct pd_comparison *comparison);
 

@@ -16,6 +16,7 @@ static const char *const granularity_names[] = {
 /* How a frame is known; finer than the public kind, because labels differ. */
 enum form {
 	FORM_CODE,
+	FORM_DISTANCE, /* code, its line counted from the first line of the function */
 	FORM_OFFSET,  /* mapping and offset in its file */
 	FORM_ADDRESS, /* an address outside any named mapping */
 	FORM_BINARY,  /* mapping alone, or nothing at all */
@@ -32,6 +33,7 @@ struct key {
 
 struct pp_frames {
 	enum pp_granularity granularity;
+	bool compare_builds;
 	struct pp_arena *arena;
 	struct pp_intern *strings, *keys;
 	struct pp_frame *frame; /* by index of the key */
@@ -95,6 +97,11 @@ void pp_frames_free(struct pp_frames *set)
 	pp_arena_free(set->arena);
 	pp_buf_release(&set->scratch);
 	free(set);
+}
+
+void pp_frames_compare_builds(struct pp_frames *set)
+{
+	set->compare_builds = true;
 }
 
 uint32_t pp_frames_count(const struct pp_frames *set)
@@ -219,8 +226,8 @@ static int function_names(struct walk *walk, uint32_t function, struct named *na
 	return 0;
 }
 
-/* The id of a mapping's file: its base name by frames (the folder differs between machines), whole
- * else; 0 without one. */
+/* The id of a mapping's file: its base name by frames and between builds (the folder differs between
+ * machines), whole else; 0 without one. */
 static int mapping_name(struct walk *walk, uint32_t mapping, uint32_t *id, struct pp_error *err)
 {
 	*id = 0;
@@ -228,7 +235,7 @@ static int mapping_name(struct walk *walk, uint32_t mapping, uint32_t *id, struc
 		return 0;
 	if (walk->mappings[mapping] == PP_NONE) {
 		struct pp_str file = pp_string(walk->profile, walk->profile->mappings[mapping].filename);
-		if (walk->set->granularity == PP_BY_FRAMES)
+		if (walk->set->granularity == PP_BY_FRAMES || walk->set->compare_builds)
 			file = basename_of(file);
 		if (intern(walk->set, file, &walk->mappings[mapping], err) != 0)
 			return -1;
@@ -305,9 +312,15 @@ static int reference_key(struct walk *walk, const struct pp_location *location,
 		key->column = line->column;
 	if (named.name != 0 || named.file != 0)
 		key->form = FORM_CODE;
-	if (named.name != 0)
+	const int64_t start_line = walk->profile->functions[line->function].start_line;
+	if (walk->set->compare_builds && by == PP_BY_LINES && named.name != 0 && start_line > 0 &&
+	    line->line >= start_line) {
+		key->form = FORM_DISTANCE;
+		key->line = line->line - start_line;
+	}
+	if (named.name != 0 || (walk->set->compare_builds && named.file != 0))
 		return 0;
-	key->start_line = walk->profile->functions[line->function].start_line;
+	key->start_line = walk->set->compare_builds ? 0 : start_line;
 	return mapping_name(walk, location->mapping, &key->mapping, err);
 }
 
@@ -337,9 +350,9 @@ static int reference_label(struct pp_frames *set, const struct pp_frame *frame, 
 		return -1;
 	if (frame->name.len > 0 && label_part(set, frame->name, err) != 0)
 		return -1;
-	if (frame->line != 0) {
+	if (frame->line != 0 || frame->line_is_relative) {
 		if (label_part(set, frame->file, err) != 0 ||
-		    pp_sink_printf(&sink, err, ":%" PRId64, frame->line) != 0)
+		    pp_sink_printf(&sink, err, frame->line_is_relative ? ":+%" PRId64 : ":%" PRId64, frame->line) != 0)
 			return -1;
 		return frame->column == 0 ? 0 : pp_sink_printf(&sink, err, ":%" PRId64, frame->column);
 	}
@@ -414,6 +427,7 @@ static int put_frame(struct pp_frames *set, const struct key *key, uint32_t *ind
 {
 	static const enum pp_frame_kind kinds[] = {
 		[FORM_CODE] = PP_FRAME_CODE,
+		[FORM_DISTANCE] = PP_FRAME_CODE,
 		[FORM_OFFSET] = PP_FRAME_UNSYMBOLIZED,
 		[FORM_ADDRESS] = PP_FRAME_UNSYMBOLIZED,
 		[FORM_BINARY] = PP_FRAME_UNSYMBOLIZED,
@@ -442,6 +456,7 @@ static int put_frame(struct pp_frames *set, const struct key *key, uint32_t *ind
 	frame.name = pp_intern_at(set->strings, key->name);
 	frame.file = pp_intern_at(set->strings, key->file);
 	frame.line = key->line;
+	frame.line_is_relative = key->form == FORM_DISTANCE;
 	frame.column = key->column;
 	frame.address = key->address;
 	frame.mapping = pp_intern_at(set->strings, key->mapping);

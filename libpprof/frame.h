@@ -36,6 +36,7 @@ struct pp_frame {
 	struct pp_str name;     /* function; may be "" */
 	struct pp_str file;     /* cleaned lexically: "./dir//../src/x.c" is "src/x.c" */
 	int64_t line, column;   /* column: by addresses only, as the reference */
+	bool line_is_relative;   /* line counts from the first line of the function */
 	uint64_t address;       /* by addresses: as in the profile; unsymbolised frames: mapping file offset */
 	struct pp_str mapping;  /* file name of the mapping, where it is part of the identity */
 	struct pp_str build_id; /* informative: of the first profile that had it; not identity */
@@ -47,6 +48,11 @@ struct pp_frame {
 struct pp_frames;
 struct pp_frames *pp_frames_new(enum pp_granularity granularity, struct pp_error *err) PP_MUSTUSE;
 void pp_frames_free(struct pp_frames *frames);
+/* For comparing builds, before the first profile: code that moved stays the same frame. By lines, a line
+ * is known by its distance from the first line of its function, where that is given (label
+ * "f x.go:+5"); by files, the binary and the functions' lines do not matter; binaries are known by
+ * their base names. */
+void pp_frames_compare_builds(struct pp_frames *frames);
 uint32_t pp_frames_count(const struct pp_frames *frames);
 const struct pp_frame *pp_frames_at(const struct pp_frames *frames, uint32_t frame);
 

@@ -1,0 +1,427 @@
+#include "libdiff/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libdiff/normalize.h"
+#include "libdiff/qualify.h"
+#include "libdiff/replicate.h"
+#include "libdiff/stats.h"
+
+#define CONFIDENCE_ALPHA 0.05
+
+/* Labels by which exporters tell instances apart; the first that a profile has is taken. */
+static const char *const instance_keys[] = {"pod", "instance", "hostname", "host"};
+
+struct pd_compare {
+	struct pd_options options;
+	struct pd_comparison *result;
+	size_t capacity; /* of result->replicates */
+	struct pp_arena *arena;
+	struct pp_intern *instances[2];
+};
+
+const char *pd_state_name(enum pd_state state)
+{
+	static const char *const names[] = {"common", "new", "gone"};
+	return names[state];
+}
+
+const char *pd_outcome_name(enum pd_outcome outcome)
+{
+	static const char *const names[] = {"pass", "warn", "refuse"};
+	return names[outcome];
+}
+
+static int no_memory(struct pp_error *err)
+{
+	return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for the comparison");
+}
+
+struct pd_compare *pd_compare_new(const struct pd_options *options, struct pp_error *err)
+{
+	struct pd_compare *compare = calloc(1, sizeof(*compare));
+	if (!compare)
+		goto fail;
+	compare->options = *options;
+	compare->result = calloc(1, sizeof(*compare->result));
+	compare->arena = pp_arena_new(options->limits.model_bytes);
+	if (!compare->result || !compare->arena)
+		goto fail;
+	for (int side = 0; side < 2; side++)
+		if (!(compare->instances[side] = pp_intern_new(compare->arena)))
+			goto fail;
+	compare->result->normalization = options->normalization;
+	compare->result->frames = pp_frames_new(options->granularity, err);
+	if (!compare->result->frames)
+		goto fail;
+	pp_frames_compare_builds(compare->result->frames);
+	return compare;
+fail:
+	no_memory(err);
+	pd_compare_free(compare);
+	return NULL;
+}
+
+void pd_compare_free(struct pd_compare *compare)
+{
+	if (!compare)
+		return;
+	pd_comparison_free(compare->result);
+	pp_intern_free(compare->instances[0]);
+	pp_intern_free(compare->instances[1]);
+	pp_arena_free(compare->arena);
+	free(compare);
+}
+
+void pd_comparison_free(struct pd_comparison *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->replicates_n; i++)
+		pd_replicate_release(&c->replicates[i]);
+	free(c->replicates);
+	free(c->type);
+	free(c->unit);
+	free(c->rows);
+	pp_frames_free(c->frames);
+	free(c);
+}
+
+/* ---- adding a profile ---- */
+
+static int find_column(const struct pd_compare *compare, const struct pp_profile *profile, uint32_t *column,
+                       char **warning, struct pp_error *err)
+{
+	char text[400] = "";
+	if (compare->options.lens) {
+		*column = pp_sample_type_of_lens(profile, compare->options.lens);
+		if (*column == PP_NONE)
+			return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET, "has no sample type of lens '%s'",
+			               compare->options.lens);
+		return 0;
+	}
+	if (pp_sample_type_find(profile, compare->options.sample_type, column, text, sizeof(text), err) != 0)
+		return -1;
+	return text[0] && !(*warning = pd_copy(pp_str_of(text), err)) ? -1 : 0;
+}
+
+/* Profiles that measure different things are not compared: not of another sample type, not in another
+ * kind of unit, not sampled by another event. One that does not say its period type is let pass. */
+static int require_same_kind(const struct pd_comparison *c, const struct pd_replicate *new, struct pp_error *err)
+{
+	if (c->replicates_n == 0)
+		return 0;
+	const struct pd_replicate *first = &c->replicates[0];
+	double factor;
+	enum pp_unit_family family = pp_unit_find(pp_str_of(new->unit), &factor);
+	bool unit_fits = strcmp(new->unit, first->unit) == 0 ||
+	                 (family != PP_UNIT_NONE && family == pp_unit_find(pp_str_of(first->unit), &factor));
+	if (strcmp(new->type, first->type) != 0 || !unit_fits)
+		return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET,
+		               "sample type %s/%s cannot be compared with %s/%s of '%s'", new->type, new->unit,
+		               first->type, first->unit, first->name);
+	for (size_t i = 0; i < c->replicates_n; i++) {
+		const struct pd_replicate *other = &c->replicates[i];
+		if (new->period_type[0] && other->period_type[0] && strcmp(new->period_type, other->period_type) != 0)
+			return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET,
+			               "period type %s cannot be compared with %s of '%s'", new->period_type,
+			               other->period_type, other->name);
+	}
+	return 0;
+}
+
+/* Remembers the values of the profile's instance label. */
+static int note_instances(struct pd_compare *compare, enum pd_side side, const struct pp_profile *profile,
+                          struct pp_error *err)
+{
+	for (size_t k = 0; k < PP_COUNT(instance_keys); k++) {
+		bool found = false;
+		for (uint32_t l = 0; l < profile->label_lists_n; l++) {
+			const struct pp_label_list *list = &profile->label_lists[l];
+			for (uint32_t i = 0; i < list->n; i++) {
+				struct pp_str value = pp_string(profile, list->labels[i].str);
+				if (value.len == 0 ||
+				    !pp_str_eq(pp_string(profile, list->labels[i].key), pp_str_of(instance_keys[k])))
+					continue;
+				found = true;
+				if (pp_intern_put(compare->instances[side], value.ptr, value.len, NULL) == PP_NONE)
+					return no_memory(err);
+			}
+		}
+		if (found)
+			break;
+	}
+	return 0;
+}
+
+static int reserve_replicate(struct pd_compare *compare, struct pp_error *err)
+{
+	struct pd_comparison *c = compare->result;
+	if (c->replicates_n < compare->capacity)
+		return 0;
+	size_t capacity = compare->capacity ? 2 * compare->capacity : 8;
+	struct pd_replicate *grown = realloc(c->replicates, capacity * sizeof(*grown));
+	if (!grown)
+		return no_memory(err);
+	c->replicates = grown;
+	compare->capacity = capacity;
+	return 0;
+}
+
+int pd_compare_add(struct pd_compare *compare, enum pd_side side, const char *name,
+                   const struct pp_profile *profile, const struct pp_origin *origin, double exposure,
+                   struct pp_error *err)
+{
+	struct pd_comparison *c = compare->result;
+	struct pd_replicate new = {.side = side, .exposure = exposure};
+	uint32_t column;
+
+	if (origin)
+		new.origin = *origin;
+	if (reserve_replicate(compare, err) != 0 || find_column(compare, profile, &column, &new.type_warning, err) != 0 ||
+	    !(new.name = pd_copy(pp_str_of(name), err)) ||
+	    pd_replicate_make(&new, profile, column, c->frames, err) != 0 || require_same_kind(c, &new, err) != 0 ||
+	    note_instances(compare, side, profile, err) != 0) {
+		pd_replicate_release(&new);
+		return -1;
+	}
+	c->replicates[c->replicates_n++] = new;
+	c->side_n[side]++;
+	return 0;
+}
+
+/* ---- finishing ---- */
+
+/* The contents decide before the names: what a sum is made of does not depend on what files are called. */
+static int by_side_and_content(const void *left, const void *right)
+{
+	const struct pd_replicate *a = left, *b = right;
+	if (a->side != b->side)
+		return a->side == PD_BASELINE ? -1 : 1;
+	int order = strcmp(a->origin.content_hash, b->origin.content_hash);
+	return order ? order : strcmp(a->name, b->name);
+}
+
+static int require_both_sides(const struct pd_comparison *c, struct pp_error *err)
+{
+	uint64_t baseline_samples = 0;
+	if (c->side_n[PD_BASELINE] == 0)
+		return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET, "no baseline: no profile is given");
+	if (c->side_n[PD_INCIDENT] == 0)
+		return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET, "no incident: no profile is given");
+	for (size_t i = 0; i < c->side_n[PD_BASELINE]; i++)
+		baseline_samples += c->replicates[i].samples_n;
+	if (baseline_samples == 0)
+		return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET, "no baseline: '%s' has no samples",
+		               c->replicates[0].name);
+	return 0;
+}
+
+/* Brings all replicates to the finest unit among them. */
+static int unify_units(struct pd_comparison *c, struct pp_error *err)
+{
+	const char *finest = c->replicates[0].unit;
+	double least, factor;
+	pp_unit_find(pp_str_of(finest), &least);
+	for (size_t i = 1; i < c->replicates_n; i++) {
+		const char *unit = c->replicates[i].unit;
+		pp_unit_find(pp_str_of(unit), &factor);
+		if (factor < least || (factor == least && strcmp(unit, finest) < 0)) {
+			finest = unit;
+			least = factor;
+		}
+	}
+	c->type = pd_copy(pp_str_of(c->replicates[0].type), err);
+	c->unit = pd_copy(pp_str_of(finest), err);
+	if (!c->type || !c->unit)
+		return -1;
+	for (size_t i = 0; i < c->replicates_n; i++) {
+		if (strcmp(c->replicates[i].unit, c->unit) == 0)
+			continue;
+		c->converted = true;
+		if (pd_replicate_convert(&c->replicates[i], c->unit, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add(int64_t *sum, int64_t value, const struct pd_comparison *c, struct pp_error *err)
+{
+	if (!pp_add_i64(*sum, value, sum))
+		return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "a sum of %s does not fit 64 bits", c->type);
+	return 0;
+}
+
+static int add_replicate(struct pd_comparison *c, const struct pd_replicate *r, struct pp_error *err)
+{
+	enum pd_side side = r->side;
+	for (uint32_t f = 0; f < r->rollup.frames_n; f++) {
+		struct pd_row *row = &c->rows[f];
+		if (add(&row->raw_flat[side], r->rollup.flat[f], c, err) != 0 ||
+		    add(&row->raw_cum[side], r->rollup.cum[f], c, err) != 0)
+			return -1;
+		row->flat_count[side] += r->rollup.flat_count[f];
+		row->cum_count[side] += r->rollup.cum_count[f];
+	}
+	c->total_count[side] += r->rollup.total_count;
+	c->counts_measured &= r->count_rule.method != PP_COUNT_NOT_MEASURED;
+	return add(&c->raw_total[side], r->rollup.net, c, err);
+}
+
+static bool has_cost(const struct pd_row *row, enum pd_side side)
+{
+	return row->raw_flat[side] != 0 || row->raw_cum[side] != 0 || row->cum_count[side] > 0;
+}
+
+/* One row a frame that has cost on some side, with the sums as measured. */
+static int join_rows(struct pd_comparison *c, struct pp_error *err)
+{
+	size_t frames_n = pp_frames_count(c->frames), kept = 0;
+	c->rows = calloc(frames_n + 1, sizeof(*c->rows));
+	if (!c->rows)
+		return no_memory(err);
+	c->counts_measured = true;
+	for (size_t i = 0; i < c->replicates_n; i++)
+		if (add_replicate(c, &c->replicates[i], err) != 0)
+			return -1;
+	for (size_t f = 0; f < frames_n; f++) {
+		struct pd_row row = c->rows[f];
+		bool in_baseline = has_cost(&row, PD_BASELINE), in_incident = has_cost(&row, PD_INCIDENT);
+		if (!in_baseline && !in_incident)
+			continue;
+		row.frame = (uint32_t)f;
+		row.state = in_baseline && in_incident ? PD_COMMON : in_incident ? PD_NEW : PD_GONE;
+		c->rows[kept++] = row;
+	}
+	c->rows_n = kept;
+	return 0;
+}
+
+static int require_delta(const int64_t value[2], const struct pd_comparison *c, struct pp_error *err)
+{
+	int64_t delta;
+	if (__builtin_sub_overflow(value[PD_INCIDENT], value[PD_BASELINE], &delta))
+		return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "a difference of %s does not fit 64 bits", c->type);
+	return 0;
+}
+
+static int scale_rows(struct pd_comparison *c, struct pp_error *err)
+{
+	for (size_t i = 0; i < c->rows_n; i++) {
+		struct pd_row *row = &c->rows[i];
+		for (int side = 0; side < 2; side++) {
+			if (pd_normalized(c, (enum pd_side)side, row->raw_flat[side], &row->flat[side], err) != 0 ||
+			    pd_normalized(c, (enum pd_side)side, row->raw_cum[side], &row->cum[side], err) != 0 ||
+			    add(&c->total[side], row->flat[side], c, err) != 0)
+				return -1;
+		}
+		if (require_delta(row->flat, c, err) != 0 || require_delta(row->cum, c, err) != 0)
+			return -1;
+	}
+	return require_delta(c->total, c, err);
+}
+
+/* One frame's test and interval; NAN for what has too few samples to say anything. */
+static double test_counts(const struct pd_comparison *c, const double count[2], double min_count, double ratio[2])
+{
+	const double *exposure = c->count_exposure;
+	ratio[0] = ratio[1] = NAN;
+	if (!c->counts_measured || !(count[0] + count[1] >= fmax(min_count, 1)) || !(exposure[0] > 0) ||
+	    !(exposure[1] > 0))
+		return NAN;
+	pd_poisson_ratio_ci(count[0], exposure[0], count[1], exposure[1], CONFIDENCE_ALPHA, &ratio[0], &ratio[1]);
+	return pd_poisson_ratio_p(count[0], exposure[0], count[1], exposure[1]);
+}
+
+static int test_rows(struct pd_comparison *c, double min_count, struct pp_error *err)
+{
+	double *p = malloc((c->rows_n + 1) * sizeof(*p));
+	if (!p)
+		return no_memory(err);
+	int status = 0;
+	for (size_t i = 0; i < c->rows_n; i++) {
+		struct pd_row *row = &c->rows[i];
+		p[i] = row->p_flat = test_counts(c, row->flat_count, min_count, row->flat_ratio);
+		row->p_cum = test_counts(c, row->cum_count, min_count, row->cum_ratio);
+		c->tests_n += !isnan(row->p_flat);
+	}
+	status |= pd_bh(p, p, c->rows_n);
+	for (size_t i = 0; i < c->rows_n; i++) {
+		c->rows[i].q_flat = p[i];
+		p[i] = c->rows[i].p_cum;
+	}
+	status |= pd_bh(p, p, c->rows_n);
+	for (size_t i = 0; i < c->rows_n; i++)
+		c->rows[i].q_cum = p[i];
+	free(p);
+	return status ? no_memory(err) : 0;
+}
+
+struct ordered {
+	uint64_t flat, cum; /* |delta| */
+	struct pp_str label;
+	const struct pp_frame *frame;
+	struct pd_row row;
+};
+
+static int by_change(const void *left, const void *right)
+{
+	const struct ordered *a = left, *b = right;
+	const struct pp_frame *f = a->frame, *g = b->frame;
+	int order;
+	if (a->flat != b->flat)
+		return a->flat > b->flat ? -1 : 1;
+	if (a->cum != b->cum)
+		return a->cum > b->cum ? -1 : 1;
+	if ((order = pp_str_cmp(a->label, b->label)) != 0 || (order = pp_str_cmp(f->file, g->file)) != 0)
+		return order;
+	if (f->line != g->line)
+		return f->line < g->line ? -1 : 1;
+	if (f->column != g->column)
+		return f->column < g->column ? -1 : 1;
+	if (f->address != g->address)
+		return f->address < g->address ? -1 : 1;
+	return pp_str_cmp(f->mapping, g->mapping);
+}
+
+static int sort_rows(struct pd_comparison *c, struct pp_error *err)
+{
+	struct ordered *ordered = malloc((c->rows_n + 1) * sizeof(*ordered));
+	if (!ordered)
+		return no_memory(err);
+	for (size_t i = 0; i < c->rows_n; i++) {
+		const struct pd_row *row = &c->rows[i];
+		ordered[i] = (struct ordered){
+			.flat = pp_abs_i64(row->flat[1] - row->flat[0]),
+			.cum = pp_abs_i64(row->cum[1] - row->cum[0]),
+			.label = pp_frames_label(c->frames, row->frame),
+			.frame = pp_frames_at(c->frames, row->frame),
+			.row = *row,
+		};
+	}
+	qsort(ordered, c->rows_n, sizeof(*ordered), by_change);
+	for (size_t i = 0; i < c->rows_n; i++)
+		c->rows[i] = ordered[i].row;
+	free(ordered);
+	return 0;
+}
+
+struct pd_comparison *pd_compare_finish(struct pd_compare *compare, struct pp_error *err)
+{
+	struct pd_comparison *c = compare->result;
+
+	if (c->replicates_n)
+		qsort(c->replicates, c->replicates_n, sizeof(*c->replicates), by_side_and_content);
+	if (require_both_sides(c, err) != 0 || unify_units(c, err) != 0 || join_rows(c, err) != 0 ||
+	    pd_normalize(c, err) != 0 || scale_rows(c, err) != 0 ||
+	    test_rows(c, compare->options.min_count, err) != 0 || sort_rows(c, err) != 0)
+		return NULL;
+	for (int side = 0; side < 2; side++)
+		c->instances_n[side] = pp_intern_count(compare->instances[side]);
+	pd_qualify(c);
+	compare->result = NULL;
+	return c;
+}
