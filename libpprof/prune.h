@@ -10,7 +10,7 @@
 
 /* Returns a new profile, or *out = NULL when there is nothing to prune (no expressions, or nothing
  * matches): use the original then. An expression that is not valid is not an error: *warning (of at
- * least 300 bytes) tells it, with the pattern and the position, and is "" otherwise. */
+ * least 300 bytes) tells it, with the pattern and the position, and is "" otherwise. Notes are not copied. */
 int pp_prune(const struct pp_profile *profile, const struct pp_limits *limits,
              struct pp_profile **out, char *warning, size_t warning_n, struct pp_error *err) PP_MUSTUSE;
 
