@@ -102,7 +102,10 @@ install: all
 	for tool in $(TOOLS); do \
 	    scripts/bash-completion $$tool $(O)/$$tool >$(DESTDIR)$(COMPDIR)/$$tool || exit 1; done
 
-bench: all
+BENCH    := $(O)/scripts/make-big $(O)/scripts/measure
+$(BENCH): $(O)/%: $(O)/%.o
+	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $<
+bench: all $(BENCH)
 	scripts/bench $(O)
 
 demo: all
