@@ -1,0 +1,395 @@
+#include "libdiff/appframe.h"
+
+#include <string.h>
+
+static bool starts(struct pp_str text, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return text.len >= n && memcmp(text.ptr, prefix, n) == 0;
+}
+
+static bool ends(struct pp_str text, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return text.len >= n && memcmp(text.ptr + text.len - n, suffix, n) == 0;
+}
+
+static bool holds(struct pp_str text, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (size_t i = 0; i + n <= text.len; i++)
+		if (text.ptr[i] == part[0] && memcmp(text.ptr + i, part, n) == 0)
+			return true;
+	return false;
+}
+
+static bool any(struct pp_str text, bool (*test)(struct pp_str, const char *), const char *const *list)
+{
+	for (; *list; list++)
+		if (test(text, *list))
+			return true;
+	return false;
+}
+
+const char *pd_frame_class_name(enum pd_frame_class class_)
+{
+	static const char *const names[] = {"application", "library", "runtime", "collector", "unknown"};
+
+	return names[class_];
+}
+
+/* ---- what a path says ---- */
+
+static const char *const library_paths[] = {
+	"/pkg/mod/", "/vendor/", "/node_modules/", "/site-packages/", "/dist-packages/", "/.cargo/registry/",
+	"/cargo/registry/src/", "/.cargo/git/", "/cargo/git/checkouts/", "/bazel-out/", "/external/", "/third_party/",
+	"/.nuget/packages/", "/.m2/repository/", "/usr/include/", "/usr/local/include/", "/.conan/", "/vcpkg/", NULL};
+
+static const char *const runtime_paths[] = {
+	"/go/src/", "/rustc/", "/library/std/src/", "/library/core/src/", "/library/alloc/src/", "/lib/rustlib/",
+	"/lib/python2.", "/lib/python3.", "/lib64/python3.", "/include/c++/", "/lib/gcc/", "/glibc", "/sysdeps/", "/libio/",
+	"/nptl/", "/deps/v8/", "/node/src/", NULL};
+
+static const char *const runtime_file_starts[] = {
+	"node:", "internal/", "<frozen ", "<built-in", "<string>", "rustc/", "library/std/", "library/core/", "library/alloc/",
+	"native ", "[native", "./nptl/", "./malloc/", "./string/", "../sysdeps/", "./elf/", "../csu/", "./csu/",
+	"vendor/golang.org/", NULL};
+
+/* "/usr/lib/go-1.19/src/x.go" (also assembly and C), "/usr/local/go1.22.3/src/x.go", "go/toolchain@v0.0.1-go1.24/src/x.go" */
+static bool goroot(struct pp_str file)
+{
+	for (size_t i = 0; i + 5 < file.len; i++) {
+		if (memcmp(file.ptr + i, "/src/", 5) != 0)
+			continue;
+		size_t from = i;
+		while (from > 0 && file.ptr[from - 1] != '/')
+			from--;
+		struct pp_str folder = {file.ptr + from, i - from};
+		if (pp_str_eq(folder, PP_LIT("go")) || starts(folder, "toolchain@"))
+			return true;
+		if (starts(folder, "go") && folder.len > 2) {
+			char c = folder.ptr[2] == '-' && folder.len > 3 ? folder.ptr[3] : folder.ptr[2];
+			if (c >= '0' && c <= '9')
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A module at a version: "github.com/a/b@v1.2.3/c.go", as -trimpath writes it. */
+static bool at_version(struct pp_str file)
+{
+	for (size_t i = 0; i + 2 < file.len; i++)
+		if (file.ptr[i] == '@' && file.ptr[i + 1] == 'v' && file.ptr[i + 2] >= '0' && file.ptr[i + 2] <= '9')
+			return true;
+	return false;
+}
+
+/* ---- Go ---- */
+
+static const char *const go_std[] = {
+	"archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug", "embed",
+	"encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal", "io", "iter", "log",
+	"maps", "math", "mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime", "slices", "sort", "strconv",
+	"strings", "structs", "sync", "syscall", "testing", "text", "time", "unicode", "unique", "unsafe", "weak", NULL};
+
+static bool go_std_package(struct pp_str name)
+{
+	size_t n = 0;
+
+	while (n < name.len && name.ptr[n] != '/' && name.ptr[n] != '.')
+		n++;
+	if (n == name.len)
+		return false;
+	for (const char *const *std = go_std; *std; std++)
+		if (strlen(*std) == n && memcmp(*std, name.ptr, n) == 0)
+			return true;
+	return false;
+}
+
+static const char *const go_collector[] = {
+	"runtime.gcAssist", "runtime.gcBgMark", "runtime.gcDrain", "runtime.gcMark", "runtime.gcStart", "runtime.gcSweep",
+	"runtime.gcFlush", "runtime.gcParkAssist", "runtime.bgsweep", "runtime.bgscavenge", "runtime.sweepone",
+	"runtime.scanobject", "runtime.scanblock", "runtime.scanstack", "runtime.greyobject", "runtime.markroot",
+	"runtime.(*gcWork)", "runtime.(*gcControllerState)", "runtime.wbBufFlush", "runtime.(*sweepLocked)",
+	"runtime.(*mspan).sweep", "runtime.deductSweepCredit", "runtime.forEachP", NULL};
+
+static const char *const other_collectors[] = {
+	"(garbage collector)", "v8::internal::Heap::CollectGarbage", "v8::internal::Scavenger", "v8::internal::MarkCompact",
+	"v8::internal::ConcurrentMarking", "v8::internal::MajorGC", "v8::internal::MinorGC", "v8::internal::Sweeper",
+	"G1CollectedHeap", "G1ParScanThreadState", "G1ConcurrentMark", "G1YoungCollector", "ParallelScavengeHeap", "PSPromotion",
+	"PSScavenge", "PSParallelCompact", "ShenandoahConcurrent", "ZMark", "ZRelocate", "ZDriver", "GCTaskThread",
+	"WKS::gc_heap", "SVR::gc_heap", "WKS::GCHeap", "SVR::GCHeap", "gc_collect_main", "gc_collect_generations",
+	"deduce_unreachable", NULL};
+
+static bool is_go(struct pp_str name, struct pp_str file)
+{
+	return ends(file, ".go") || goroot(file) || (ends(file, ".s") && holds(name, ".")) ||
+	       (!file.len && starts(name, "main."));
+}
+
+static enum pd_frame_class classify_go(struct pp_str name, struct pp_str file)
+{
+	if (goroot(file) || (name.len && go_std_package(name)))
+		return PD_FRAME_RUNTIME;
+	if (starts(name, "type:.") || starts(name, "type..") || starts(name, "golang.org/x/"))
+		return PD_FRAME_LIBRARY;
+	if (at_version(file) || any(file, holds, library_paths))
+		return PD_FRAME_LIBRARY;
+	return PD_FRAME_APP;
+}
+
+/* ---- the JVM and .NET: names say it ---- */
+
+static const char *const jvm_runtime[] = {
+	"java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "kotlinx.", "scala.", "groovy.", "clojure.", "java/",
+	"javax/", "jdk/", "sun/", "com/sun/", "kotlin/", "kotlinx/", "scala/", "clojure/", "JVM_", "Unsafe_", "jni_", NULL};
+static const char *const jvm_library[] = {
+	"io.netty.", "org.springframework.", "org.apache.", "org.eclipse.", "com.fasterxml.", "org.hibernate.",
+	"com.google.", "io.grpc.", "reactor.", "rx.", "okhttp3.", "okio.", "akka.", "org.slf4j.", "ch.qos.logback.",
+	"com.zaxxer.", "org.postgresql.", "com.mysql.", "io.micrometer.", "io.undertow.", "jakarta.", "org.jboss.",
+	"io.vertx.", "org.glassfish.", "io.opentelemetry.", "io.prometheus.", "org.xerial.", "net.jpountz.", "io.pyroscope.",
+	"one.profiler.", "io/netty/", "org/springframework/", "org/apache/", "org/eclipse/", "com/fasterxml/", "org/hibernate/",
+	"com/google/", "io/grpc/", "reactor/", "okhttp3/", "akka/", "org/slf4j/", "ch/qos/logback/", "com/zaxxer/",
+	"org/postgresql/", "com/mysql/", "io/micrometer/", "io/undertow/", "jakarta/", "io/vertx/", "io/opentelemetry/", NULL};
+static const char *const dotnet_runtime[] = {"System.", "System!", "Interop.", "Internal.", "Microsoft.Win32.",
+                                             "Microsoft.CodeAnalysis.", "System.Private.CoreLib", NULL};
+static const char *const dotnet_library[] = {"Microsoft.", "Newtonsoft.", "Serilog.", "Npgsql.", "Dapper.", "Grpc.",
+                                             "StackExchange.", "Pyroscope.", "Datadog.", "OpenTelemetry.", NULL};
+static const char *const managed_files[] = {".java", ".kt", ".scala", ".groovy", ".clj", ".cs", ".fs", ".vb", NULL};
+
+/* ---- Rust ---- */
+
+static const char *const rust_std[] = {"std::", "core::", "alloc::", "<std::", "<core::", "<alloc::", "<&mut ",
+                                       "__rust_", "rust_begin_unwind", "__rdl_", "__rg_", "rust_panic", "hashbrown::", NULL};
+/* Traits that are derived: the code on the stack was not written by anyone. */
+static const char *const rust_glue[] = {
+	" as core::", " as std::", " as alloc::", " as serde::", " as serde_core::", " as Clone>", " as Debug>", " as PartialEq",
+	" as PartialOrd", " as Eq>", " as Ord>", " as Hash>", " as Default>", " as Serialize>", " as Deserialize",
+	"_serde::", "::_::<impl ", "drop_in_place", "__Visitor", "__FieldVisitor", NULL};
+/* Of those, traits that people write by hand, with work in them. */
+static const char *const rust_written[] = {
+	" as core::iter::", " as std::iter::", " as core::future::", " as core::ops::drop::Drop", " as core::ops::function::",
+	" as core::convert::", " as core::str::traits::FromStr", " as core::fmt::Display", " as std::io::", " as core::ops::arith",
+	" as core::ops::index", NULL};
+
+static bool is_rust(struct pp_str name, struct pp_str file)
+{
+	return ends(file, ".rs") || (!file.len && (any(name, starts, rust_std) || holds(name, "::{{closure}}")));
+}
+
+static enum pd_frame_class classify_rust(struct pp_str name, struct pp_str file)
+{
+	if (any(file, holds, runtime_paths) || any(file, starts, runtime_file_starts) || any(name, starts, rust_std))
+		return PD_FRAME_RUNTIME;
+	if (any(file, holds, library_paths))
+		return PD_FRAME_LIBRARY;
+	if (any(name, holds, rust_glue) && !any(name, holds, rust_written))
+		return PD_FRAME_LIBRARY;
+	return PD_FRAME_APP;
+}
+
+/* ---- native code, scripts, and what is left ---- */
+
+static const char *const cpp_names[] = {"std::", "__gnu_cxx::", "__cxxabiv1::", "void std::", "bool std::", "boost::",
+                                        "absl::", "google::protobuf::", "grpc::", "grpc_core::", "fmt::v", "tcmalloc::",
+                                        "folly::", "Eigen::", "operator new", "operator delete", NULL};
+static const char *const native_names[] = {
+	"__libc_", "_start", "start_thread", "clone", "__clone", "malloc", "free", "calloc", "realloc", "memcpy", "memmove",
+	"memset", "memcmp", "__mem", "__str", "_int_malloc", "_int_free", "__GI_", "pthread_", "__pthread_", "_dl_",
+	"__tls_get_addr", "je_", "mi_", "tc_malloc", "syscall", "epoll_", "futex", "entry_SYSCALL", "do_syscall", "[", "v8::",
+	"node::", "uv_", "uv__", "Builtins_", "Py", "_Py", "(idle)", "(program)", "(root)", "(native)", NULL};
+static const char *const mapping_runtime[] = {
+	"/libc.so", "/libc-", "/libpthread", "/ld-linux", "/ld-musl", "/ld-", "/libm.so", "/libm-", "/libstdc++", "/libgcc_s",
+	"/libdl", "/librt", "/libjvm.so", "/libcoreclr.so", "/libclrjit.so", "/libpython", "/libruby", "[vdso]", "[vsyscall]",
+	"[kernel", "/libjemalloc", "/libtcmalloc", "/libnode.so", NULL};
+static const char *const mapping_library[] = {"/usr/lib/", "/usr/lib64/", "/lib/", "/lib64/", "/usr/local/lib/", NULL};
+
+/* A whole C name, or one that goes on after its prefix where the prefix is one by its last sign. */
+static bool native(struct pp_str name, const char *entry)
+{
+	size_t n = strlen(entry);
+	char last = entry[n - 1];
+
+	if (!starts(name, entry))
+		return false;
+	return name.len == n || last == '_' || last == ':' || last == '[' || name.ptr[n] == '@' || name.ptr[n] == '.' ||
+	       strcmp(entry, "Py") == 0 || strcmp(entry, "_Py") == 0 || strcmp(entry, "__mem") == 0 || strcmp(entry, "__str") == 0;
+}
+
+/* "libz.so.1.2.13" */
+static bool shared_library(struct pp_str mapping)
+{
+	return ends(mapping, ".so") || holds(mapping, ".so.");
+}
+
+static bool is_managed_name(struct pp_str name)
+{
+	return any(name, starts, jvm_runtime) || any(name, starts, jvm_library) || any(name, starts, dotnet_runtime) ||
+	       any(name, starts, dotnet_library);
+}
+
+static enum pd_frame_class classify_managed(struct pp_str name, struct pp_str file)
+{
+	if (any(name, starts, jvm_runtime) || any(name, starts, dotnet_runtime))
+		return PD_FRAME_RUNTIME;
+	if (any(name, starts, jvm_library) || any(name, starts, dotnet_library) || any(file, holds, library_paths))
+		return PD_FRAME_LIBRARY;
+	return PD_FRAME_APP;
+}
+
+enum pd_frame_class pd_frame_classify(struct pp_str name, struct pp_str file, struct pp_str mapping)
+{
+	if (any(name, starts, go_collector) || any(name, starts, other_collectors))
+		return PD_FRAME_COLLECTOR;
+	if (!name.len && !file.len) {
+		if (any(mapping, holds, mapping_runtime))
+			return PD_FRAME_RUNTIME;
+		return shared_library(mapping) ? PD_FRAME_LIBRARY : PD_FRAME_UNKNOWN;
+	}
+	if (is_go(name, file))
+		return classify_go(name, file);
+	if (is_rust(name, file))
+		return classify_rust(name, file);
+	if (any(file, ends, managed_files) || (!file.len && is_managed_name(name)))
+		return classify_managed(name, file);
+	if (any(file, holds, library_paths) || at_version(file))
+		return PD_FRAME_LIBRARY;
+	if (any(file, holds, runtime_paths) || any(file, starts, runtime_file_starts) || any(mapping, holds, mapping_runtime) ||
+	    any(name, native, native_names))
+		return PD_FRAME_RUNTIME;
+	if (any(name, starts, cpp_names))
+		return PD_FRAME_LIBRARY;
+	if (shared_library(mapping) && any(mapping, starts, mapping_library))
+		return PD_FRAME_LIBRARY;
+	if (!file.len && go_std_package(name))
+		return PD_FRAME_RUNTIME;
+	return PD_FRAME_APP;
+}
+
+/* ---- one name in every build ---- */
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool hex_digit(char c)
+{
+	return digit(c) || (c >= 'a' && c <= 'f');
+}
+
+/* Whether the n bytes at tail are word and then only digits and dots (at least one digit). */
+static bool numbered(const char *tail, size_t n, const char *word)
+{
+	size_t w = strlen(word);
+
+	if (n <= w || memcmp(tail, word, w) != 0 || !digit(tail[w]))
+		return false;
+	for (size_t i = w; i < n; i++)
+		if (!digit(tail[i]) && tail[i] != '.')
+			return false;
+	return true;
+}
+
+/* The last part of the name, after the last of '.', that goes: Go's closures and compiler clones. */
+static size_t cut_dot_part(const char *name, size_t n)
+{
+	static const char *const closures[] = {"func", "gowrap", "deferwrap", NULL};
+	static const char *const clones[] = {"constprop", "isra", "part", "cold", "llvm", "clone", "lto_priv", NULL};
+	size_t dot = n;
+
+	while (dot > 0 && name[dot - 1] != '.')
+		dot--;
+	if (dot < 2)
+		return n;
+	const char *tail = name + dot;
+	size_t tail_n = n - dot;
+	for (const char *const *c = closures; *c; c++)
+		if (numbered(tail, tail_n, *c))
+			return dot - 1;
+	for (const char *const *c = clones; *c; c++)
+		if (tail_n == strlen(*c) && memcmp(tail, *c, tail_n) == 0)
+			return dot - 1;
+	/* A number alone: "f.func1.2" and "f.constprop.0" lose it, to lose the rest on the next turn. */
+	bool only_digits = tail_n > 0;
+	for (size_t i = 0; i < tail_n; i++)
+		only_digits = only_digits && digit(tail[i]);
+	return only_digits ? dot - 1 : n;
+}
+
+static size_t cut_end(const char *name, size_t n)
+{
+	static const char *const closed[] = {"::{{closure}}", "::{closure#0}", "::{closure}", NULL};
+	struct pp_str text = {name, n};
+
+	if (ends(text, "-fm") || ends(text, "-range1"))
+		return n - (ends(text, "-fm") ? 3 : 7);
+	for (const char *const *c = closed; *c; c++)
+		if (ends(text, *c))
+			return n - strlen(*c);
+	/* Rust: "::h" and 16 hexadecimal digits. */
+	if (n > 19 && memcmp(name + n - 19, "::h", 3) == 0) {
+		size_t i = n - 16;
+		while (i < n && hex_digit(name[i]))
+			i++;
+		if (i == n)
+			return n - 19;
+	}
+	return cut_dot_part(name, n);
+}
+
+/* Removes Go's type arguments "[...]" (also written out) and the numbers of Java's lambdas. */
+static size_t cut_inside(char *name, size_t n)
+{
+	size_t out = 0;
+	int depth = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (name[i] == '[' && i > 0) {
+			depth++;
+		} else if (name[i] == ']' && depth > 0) {
+			depth--;
+		} else if (depth == 0) {
+			name[out++] = name[i];
+			if (out > 9 && memcmp(name + out - 9, "$$Lambda$", 9) == 0)
+				while (i + 1 < n && (hex_digit(name[i + 1]) || name[i + 1] == '/' || name[i + 1] == 'x'))
+					i++;
+		}
+	}
+	return depth == 0 ? out : n;
+}
+
+/* Dotted names, up to where type arguments begin: not C++ or Rust, where brackets mean arrays. */
+static bool go_or_java(struct pp_str name)
+{
+	const char *bracket = name.len ? memchr(name.ptr, '[', name.len) : NULL;
+	size_t n = bracket ? (size_t)(bracket - name.ptr) : name.len;
+
+	return n > 0 && memchr(name.ptr, '.', n) && !memchr(name.ptr, ' ', n) && !memchr(name.ptr, ':', n);
+}
+
+size_t pd_frame_fold(struct pp_str name, char *out)
+{
+	size_t n = name.len, before;
+
+	memcpy(out, name.ptr, n);
+	if (go_or_java(name)) {
+		n = cut_inside(out, n);
+		if (n == name.len)
+			memcpy(out, name.ptr, n);
+	}
+	do {
+		before = n;
+		n = cut_end(out, n);
+	} while (n < before);
+	/* Nothing left of it: keep the name. */
+	if (n == 0) {
+		n = name.len;
+		memcpy(out, name.ptr, n);
+	}
+	return n;
+}

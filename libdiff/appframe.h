@@ -1,0 +1,26 @@
+/* Which frames belong to the application, and which are how it works: libraries, the language's
+ * runtime, the collector. By function name, file and mapping; Go, Java and other JVM languages, .NET,
+ * Node.js, Python, C, C++ and Rust. */
+#ifndef PD_APPFRAME_H
+#define PD_APPFRAME_H
+
+#include "libpprof/pprof.h"
+
+enum pd_frame_class {
+	PD_FRAME_APP,       /* written by the people who own the service */
+	PD_FRAME_LIBRARY,   /* written by others, or generated: derived traits, serialisers */
+	PD_FRAME_RUNTIME,   /* of the language or the system */
+	PD_FRAME_COLLECTOR, /* garbage collection */
+	PD_FRAME_UNKNOWN    /* nothing known about it: no name */
+};
+const char *pd_frame_class_name(enum pd_frame_class class_);
+
+/* Any of the three may be "". Pure: the same arguments give the same class. */
+enum pd_frame_class pd_frame_classify(struct pp_str name, struct pp_str file, struct pp_str mapping);
+
+/* The name under which a function is known in every build: closures become the function that holds
+ * them ("main.f.func1" is "main.f"), type arguments, compiler clones, hashes and lambda numbers go.
+ * Writes at most name.len bytes to out and returns how many. */
+size_t pd_frame_fold(struct pp_str name, char *out);
+
+#endif

@@ -1,0 +1,120 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "libdiff/appframe.h"
+
+static const struct {
+	const char *name, *file, *mapping;
+	enum pd_frame_class class_;
+} frames[] = {
+	/* Go */
+	{"main.(*Shop).priceOrder", "/src/shop/shop.go", "/src/shop/shop", PD_FRAME_APP},
+	{"example.com/acme/billing.Total", "/home/ci/billing/total.go", "", PD_FRAME_APP},
+	{"example.com/acme/billing.Total", "example.com/acme/billing/total.go", "", PD_FRAME_APP},
+	{"main.handler", "", "", PD_FRAME_APP},
+	{"runtime.mallocgc", "/usr/lib/go-1.19/src/runtime/malloc.go", "", PD_FRAME_RUNTIME},
+	{"encoding/json.Marshal", "/usr/local/go/src/encoding/json/encode.go", "", PD_FRAME_RUNTIME},
+	{"encoding/json.Marshal", "encoding/json/encode.go", "", PD_FRAME_RUNTIME},
+	{"strings.ToLower", "/opt/go1.22.3/src/strings/strings.go", "", PD_FRAME_RUNTIME},
+	{"indexbody", "/usr/lib/go-1.19/src/internal/bytealg/index_amd64.s", "", PD_FRAME_RUNTIME},
+	{"runtime.gcBgMarkWorker", "/usr/local/go/src/runtime/mgc.go", "", PD_FRAME_COLLECTOR},
+	{"runtime.gcAssistAlloc1", "", "", PD_FRAME_COLLECTOR},
+	{"github.com/lib/pq.(*conn).Query", "/root/go/pkg/mod/github.com/lib/pq@v1.10.9/conn.go", "", PD_FRAME_LIBRARY},
+	{"github.com/lib/pq.(*conn).Query", "github.com/lib/pq@v1.10.9/conn.go", "", PD_FRAME_LIBRARY},
+	{"github.com/lib/pq.(*conn).Query", "/src/shop/vendor/github.com/lib/pq/conn.go", "", PD_FRAME_LIBRARY},
+	/* Java and .NET */
+	{"com.acme.shop.Pricing.total", "Pricing.java", "", PD_FRAME_APP},
+	{"java.util.HashMap.get", "HashMap.java", "", PD_FRAME_RUNTIME},
+	{"java/util/HashMap.get", "", "", PD_FRAME_RUNTIME},
+	{"org.springframework.web.servlet.FrameworkServlet.service", "FrameworkServlet.java", "", PD_FRAME_LIBRARY},
+	{"G1ParScanThreadState::trim_queue", "", "/usr/lib/jvm/lib/server/libjvm.so", PD_FRAME_COLLECTOR},
+	{"System.String.Concat", "", "System.Private.CoreLib", PD_FRAME_RUNTIME},
+	{"Newtonsoft.Json.JsonConvert.SerializeObject", "", "", PD_FRAME_LIBRARY},
+	{"Acme.Shop.Pricing.Total", "/src/Shop/Pricing.cs", "", PD_FRAME_APP},
+	/* Node.js */
+	{"renderCart", "/app/src/cart.js", "", PD_FRAME_APP},
+	{"renderCart", "file:///app/src/cart.mjs", "", PD_FRAME_APP},
+	{"next", "/app/node_modules/express/lib/router/index.js", "", PD_FRAME_LIBRARY},
+	{"processTicksAndRejections", "node:internal/process/task_queues", "", PD_FRAME_RUNTIME},
+	{"(garbage collector)", "", "", PD_FRAME_COLLECTOR},
+	{"(program)", "", "", PD_FRAME_RUNTIME},
+	/* Python */
+	{"render", "/srv/app/views.py", "", PD_FRAME_APP},
+	{"get", "/usr/lib/python3/dist-packages/requests/api.py", "", PD_FRAME_LIBRARY},
+	{"loads", "/usr/lib/python3.11/json/__init__.py", "", PD_FRAME_RUNTIME},
+	{"_find_and_load", "<frozen importlib._bootstrap>", "", PD_FRAME_RUNTIME},
+	/* Rust */
+	{"shop::pricing::total", "/build/src/pricing.rs", "", PD_FRAME_APP},
+	{"<shop::Orders as core::iter::traits::iterator::Iterator>::next", "/build/src/orders.rs", "", PD_FRAME_APP},
+	{"<shop::Line as core::clone::Clone>::clone", "/build/src/order.rs", "", PD_FRAME_LIBRARY},
+	{"core::slice::sort::merge_sort", "/rustc/9fc6b431/library/core/src/slice/sort.rs", "", PD_FRAME_RUNTIME},
+	{"regex::exec::Exec::new", "/usr/local/cargo/registry/src/index-6f17d22bba15001f/regex-1.9.1/src/exec.rs", "",
+     PD_FRAME_LIBRARY},
+	/* C and C++ */
+	{"parse_order", "/src/order.c", "/opt/shop/bin/shopd", PD_FRAME_APP},
+	{"std::vector<int>::push_back", "/usr/include/c++/12/bits/stl_vector.h", "", PD_FRAME_LIBRARY},
+	{"deflate_slow", "", "/usr/lib/x86_64-linux-gnu/libz.so.1.2.13", PD_FRAME_LIBRARY},
+	{"malloc", "", "/usr/lib/x86_64-linux-gnu/libc.so.6", PD_FRAME_RUNTIME},
+	{"", "", "[vdso]", PD_FRAME_RUNTIME},
+	{"", "", "/usr/lib/libfoo.so.1", PD_FRAME_LIBRARY},
+	{"", "", "/opt/shop/bin/shopd", PD_FRAME_UNKNOWN},
+};
+
+static void frames_are_classified(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PP_COUNT(frames); i++) {
+		enum pd_frame_class got =
+			pd_frame_classify(pp_str_of(frames[i].name), pp_str_of(frames[i].file), pp_str_of(frames[i].mapping));
+		if (got != frames[i].class_)
+			fail_msg("'%s' in '%s' of '%s' is %s, not %s", frames[i].name, frames[i].file, frames[i].mapping,
+			         pd_frame_class_name(got), pd_frame_class_name(frames[i].class_));
+	}
+}
+
+static void names_are_folded(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *folded;
+	} cases[] = {
+		{"main.f", "main.f"},
+		{"main.f.func1", "main.f"},
+		{"main.run.func1.1", "main.run"},
+		{"main.(*Shop).rank.func2", "main.(*Shop).rank"},
+		{"main.(*Shop).Serve-fm", "main.(*Shop).Serve"},
+		{"main.f.gowrap1", "main.f"},
+		{"main.Map[go.shape.int]", "main.Map"},
+		{"main.Map[go.shape.struct { a int }].func1", "main.Map"},
+		{"gopkg.in/yaml.v3.Decode", "gopkg.in/yaml.v3.Decode"},
+		{"shop::total::h0123456789abcdef", "shop::total"},
+		{"shop::serve::{{closure}}::{{closure}}", "shop::serve"},
+		{"parse.constprop.0", "parse"},
+		{"parse.part.3.cold", "parse"},
+		{"com.acme.Shop$$Lambda$123/0x00000008.apply", "com.acme.Shop$$Lambda$.apply"},
+		{"func1", "func1"},
+		{"(anonymous)", "(anonymous)"},
+		{"", ""},
+	};
+	char out[200];
+
+	for (size_t i = 0; i < PP_COUNT(cases); i++) {
+		size_t n = pd_frame_fold(pp_str_of(cases[i].name), out);
+		out[n] = '\0';
+		assert_string_equal(out, cases[i].folded);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_are_classified),
+		cmocka_unit_test(names_are_folded),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
