@@ -1,0 +1,335 @@
+/* Groups, what each should have cost, and the machine factors. */
+#include "libdiff/explain_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FACTOR_GROUPS 5     /* fewer groups than this give no machine factor */
+#define FACTOR_COUNT 8.0    /* mean samples that a group needs to take part in it */
+#define LABELLED_SHARE 0.5  /* of the cost, on each side, for expectations by label value */
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+double ex_median(double *values, size_t n)
+{
+	if (n == 0)
+		return 0;
+	qsort(values, n, sizeof(*values), ascending);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* Sum of a measure over the replicates of a side; NAN when one lacks it. */
+static double side_sum(const struct pd_explain *ex, enum pd_side side, double (*measure)(const struct ex_replicate *))
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < ex->replicates_n; j++)
+		if (ex->replicates[j].side == side)
+			sum += measure(&ex->replicates[j]);
+	return sum;
+}
+
+static double requests_of(const struct ex_replicate *replicate)
+{
+	return replicate->row && replicate->row->total > 0 ? replicate->row->total : NAN;
+}
+
+static double seconds_of(const struct ex_replicate *replicate)
+{
+	return replicate->seconds > 0 ? replicate->seconds : NAN;
+}
+
+static double one(const struct ex_replicate *replicate)
+{
+	(void)replicate;
+	return 1;
+}
+
+/* What the values of a replicate are divided by: the first of requests, seconds, one that all have. */
+static double (*exposure_for(const struct pd_explain *ex))(const struct ex_replicate *)
+{
+	double requests = side_sum(ex, PD_BASELINE, requests_of) + side_sum(ex, PD_INCIDENT, requests_of);
+	double seconds = side_sum(ex, PD_BASELINE, seconds_of) + side_sum(ex, PD_INCIDENT, seconds_of);
+
+	if (ex->options.snapshot)
+		return one;
+	return requests > 0 ? requests_of : seconds > 0 ? seconds_of : one;
+}
+
+double ex_scale(const struct pd_explain *ex)
+{
+	double (*exposure)(const struct ex_replicate *) = exposure_for(ex);
+
+	return side_sum(ex, PD_INCIDENT, exposure) / side_sum(ex, PD_BASELINE, exposure);
+}
+
+/* ---- groups ---- */
+
+static int make_groups(struct pd_explain *ex, const struct ex_move *moves, size_t moves_n, struct ex_fit *fit,
+                       struct pp_error *err)
+{
+	fit->group_of = ex_alloc(ex->arena, ex->frames_n, sizeof(*fit->group_of), err);
+	fit->groups = ex_alloc(ex->arena, ex->frames_n, sizeof(*fit->groups), err);
+	if (!fit->group_of || !fit->groups)
+		return -1;
+	for (size_t f = 0; f < ex->frames_n; f++)
+		fit->group_of[f] = PP_NONE;
+	for (size_t m = 0; m < moves_n; m++) {
+		fit->groups[fit->groups_n] = (struct ex_group){.frame = moves[m].to, .renamed_from = moves[m].from};
+		fit->group_of[moves[m].from] = fit->group_of[moves[m].to] = (uint32_t)fit->groups_n++;
+	}
+	for (size_t j = 0; j < ex->replicates_n; j++)
+		for (size_t c = 0; c < ex->replicates[j].cells_n; c++) {
+			uint32_t frame = ex->contexts[ex->replicates[j].cells[c].context].frame;
+			if (fit->group_of[frame] != PP_NONE)
+				continue;
+			fit->groups[fit->groups_n] = (struct ex_group){.frame = frame, .renamed_from = PP_NONE};
+			fit->group_of[frame] = (uint32_t)fit->groups_n++;
+		}
+	return 0;
+}
+
+/* ---- expectations ---- */
+
+/* Values of the groups by label value: [group * labels_n + label], the last label being "none". */
+static double *by_label_sums(struct pd_explain *ex, const struct ex_fit *fit, size_t labels_n, enum pd_side side,
+                             struct pp_error *err)
+{
+	double *sums = ex_alloc(ex->arena, fit->groups_n * labels_n, sizeof(*sums), err);
+
+	for (size_t j = 0; sums && j < ex->replicates_n; j++) {
+		const struct ex_replicate *replicate = &ex->replicates[j];
+		for (size_t c = 0; replicate->side == side && c < replicate->cells_n; c++) {
+			uint32_t group = fit->group_of[ex->contexts[replicate->cells[c].context].frame];
+			sums[group * labels_n + replicate->cells[c].label] += replicate->cells[c].value;
+		}
+	}
+	return sums;
+}
+
+/* Share of a side's |value| that stands under label values of load.tsv. */
+static double labelled(const double *sums, size_t groups_n, size_t labels_n)
+{
+	double with = 0, all = 0;
+
+	for (size_t i = 0; i < groups_n * labels_n; i++) {
+		all += fabs(sums[i]);
+		if (i % labels_n != labels_n - 1)
+			with += fabs(sums[i]);
+	}
+	return all > 0 ? with / all : 0;
+}
+
+static double row_label(const struct pd_load_row *row, size_t label, size_t labels_n)
+{
+	return label + 1 < labels_n ? row->by_value[label] : row->total;
+}
+
+/* Fills expected[] with what each group costs in each replicate at the baseline's cost by request and
+ * label value. A group that the baseline lacks takes its distribution from both sides. */
+static int expect_by_request(struct pd_explain *ex, struct ex_fit *fit, size_t labels_n, const double *base,
+                             const double *incident, struct pp_error *err)
+{
+	double *served = ex_alloc(ex->arena, labels_n, sizeof(*served), err);
+	double *served_all = ex_alloc(ex->arena, labels_n, sizeof(*served), err);
+
+	if (!served || !served_all)
+		return -1;
+	for (size_t j = 0; j < ex->replicates_n; j++)
+		for (size_t l = 0; l < labels_n; l++) {
+			double n = row_label(ex->replicates[j].row, l, labels_n);
+			served_all[l] += n;
+			if (ex->replicates[j].side == PD_BASELINE)
+				served[l] += n;
+		}
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		bool is_new = !(fit->groups[g].base > 0);
+		for (size_t l = 0; l < labels_n; l++) {
+			double cost = base[g * labels_n + l] + (is_new ? incident[g * labels_n + l] : 0);
+			size_t label = fit->by_label ? l : labels_n - 1;
+			double n = is_new ? served_all[label] : served[label];
+			if (!(n > 0)) /* costs without requests of their kind follow all requests */
+				label = labels_n - 1, n = is_new ? served_all[label] : served[label];
+			for (size_t j = 0; j < ex->replicates_n && cost != 0; j++)
+				fit->expected[g * fit->pods_n + j] += cost * row_label(ex->replicates[j].row, label, labels_n) / n;
+		}
+	}
+	return 0;
+}
+
+static void expect_by_exposure(const struct pd_explain *ex, struct ex_fit *fit)
+{
+	double (*exposure)(const struct ex_replicate *) = exposure_for(ex);
+	double base = side_sum(ex, PD_BASELINE, exposure), all = base + side_sum(ex, PD_INCIDENT, exposure);
+
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		const struct ex_group *group = &fit->groups[g];
+		double rate = group->base > 0 ? group->base / base : group->incident / all;
+		for (size_t j = 0; j < fit->pods_n; j++)
+			fit->expected[g * fit->pods_n + j] = rate * exposure(&ex->replicates[j]);
+	}
+}
+
+static int expectations(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
+{
+	size_t labels_n = ex->options.load ? ex->options.load->values_n + 1 : 1;
+	double *base = by_label_sums(ex, fit, labels_n, PD_BASELINE, err);
+	double *incident = by_label_sums(ex, fit, labels_n, PD_INCIDENT, err);
+
+	if (!base || !incident)
+		return -1;
+	double shares[2] = {labelled(base, fit->groups_n, labels_n), labelled(incident, fit->groups_n, labels_n)};
+	fit->labelled_share = shares[PD_INCIDENT];
+	fit->requests = exposure_for(ex) == requests_of;
+	fit->by_label = fit->requests && labels_n > 1 && shares[0] >= LABELLED_SHARE && shares[1] >= LABELLED_SHARE;
+	if (fit->requests)
+		return expect_by_request(ex, fit, labels_n, base, incident, err);
+	expect_by_exposure(ex, fit);
+	return 0;
+}
+
+/* ---- the machine ---- */
+
+/* One robust factor a replicate: the median over application groups of observed to expected, which one
+ * changed function cannot move. Median of ratios, Anders & Huber (2010). */
+static int machine_factors(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
+{
+	double *logs = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*logs), err);
+
+	if (!logs)
+		return -1;
+	for (size_t j = 0; j < fit->pods_n; j++) {
+		size_t n = 0;
+		fit->factor[j] = 1;
+		for (size_t g = 0; g < fit->groups_n && !ex->options.snapshot; g++) {
+			double o = fit->observed[g * fit->pods_n + j] * fit->kappa[j];
+			double e = fit->expected[g * fit->pods_n + j] * fit->kappa[j];
+			if (fit->groups[g].frame >= EX_PSEUDO_N && fit->groups[g].base > 0 && e >= FACTOR_COUNT)
+				logs[n++] = log((o + 0.5) / (e + 0.5));
+		}
+		if (n >= FACTOR_GROUPS)
+			fit->factor[j] = exp(ex_median(logs, n));
+	}
+	return 0;
+}
+
+/* ---- load and mix ---- */
+
+/* Distance between two distributions over label values: half the sum of the differences of shares. */
+static double distance(const double *a, const double *b, size_t n)
+{
+	double sum_a = 0, sum_b = 0, d = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum_a += a[i], sum_b += b[i];
+	if (!(sum_a > 0) || !(sum_b > 0))
+		return NAN;
+	for (size_t i = 0; i < n; i++)
+		d += fabs(a[i] / sum_a - b[i] / sum_b);
+	return d / 2;
+}
+
+static int measure_mix(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
+{
+	const struct pd_load *load = ex->options.load;
+	size_t n = load ? load->values_n : 0;
+	double *sums = ex_alloc(ex->arena, 2 * n + 1, sizeof(*sums), err);
+
+	if (!sums)
+		return -1;
+	fit->mix_distance = NAN;
+	if (!fit->requests || n == 0)
+		return 0;
+	for (size_t j = 0; j < ex->replicates_n; j++)
+		for (size_t v = 0; v < n; v++)
+			sums[ex->replicates[j].side * n + v] += ex->replicates[j].row->by_value[v];
+	fit->mix_distance = distance(sums, sums + n, n);
+	for (size_t j = 0; j < ex->replicates_n; j++) {
+		double d = distance(ex->replicates[j].row->by_value, sums + ex->replicates[j].side * n, n);
+		if (d > fit->mix_noise)
+			fit->mix_noise = d;
+	}
+	return 0;
+}
+
+/* The rates of requests (or, not known, of cost) by second and replicate. */
+static int measure_load(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
+{
+	double *rates = ex_alloc(ex->arena, 2 * ex->replicates_n, sizeof(*rates), err);
+	double sum[2] = {0, 0};
+	size_t n[2] = {0, 0};
+
+	if (!rates)
+		return -1;
+	for (size_t j = 0; j < ex->replicates_n; j++) {
+		const struct ex_replicate *replicate = &ex->replicates[j];
+		double what = fit->requests ? replicate->row->total : replicate->value;
+		double rate = ex->options.snapshot ? replicate->value : what / seconds_of(replicate);
+		sum[replicate->side] += rate;
+		rates[replicate->side * ex->replicates_n + n[replicate->side]++] = rate;
+	}
+	fit->load_ratio = sum[1] / (double)n[1] / (sum[0] / (double)n[0]);
+	fit->load_p = ex_log_t(rates, n[0], rates + ex->replicates_n, n[1]);
+	return 0;
+}
+
+/* How much of the change on the incident side load and mix account for. */
+static void split_change(const struct pd_explain *ex, struct ex_fit *fit)
+{
+	double seconds = side_sum(ex, PD_INCIDENT, seconds_of) / side_sum(ex, PD_BASELINE, seconds_of);
+	double base = 0, expected = 0;
+
+	if (!fit->requests)
+		return;
+	if (!(seconds > 0))
+		seconds = (double)ex->side_n[PD_INCIDENT] / (double)ex->side_n[PD_BASELINE];
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		if (!(fit->groups[g].base > 0))
+			continue;
+		base += fit->groups[g].base;
+		for (size_t j = 0; j < fit->pods_n; j++)
+			if (ex->replicates[j].side == PD_INCIDENT)
+				expected += fit->expected[g * fit->pods_n + j];
+	}
+	double loaded = base * ex_scale(ex);
+	fit->load_change = loaded - base * seconds;
+	fit->mix_change = expected - loaded;
+}
+
+int ex_fit_make(struct pd_explain *ex, const struct ex_move *moves, size_t moves_n, struct ex_fit *fit,
+                struct pp_error *err)
+{
+	*fit = (struct ex_fit){.pods_n = ex->replicates_n, .counted = true, .prior_df = 6};
+	if (make_groups(ex, moves, moves_n, fit, err))
+		return -1;
+	fit->observed = ex_alloc(ex->arena, fit->groups_n * fit->pods_n, sizeof(double), err);
+	fit->expected = ex_alloc(ex->arena, fit->groups_n * fit->pods_n, sizeof(double), err);
+	fit->factor = ex_alloc(ex->arena, fit->pods_n, sizeof(double), err);
+	fit->kappa = ex_alloc(ex->arena, fit->pods_n, sizeof(double), err);
+	if (!fit->observed || !fit->expected || !fit->factor || !fit->kappa)
+		return -1;
+	for (size_t j = 0; j < ex->replicates_n; j++) {
+		const struct ex_replicate *replicate = &ex->replicates[j];
+		fit->kappa[j] = replicate->count > 0 && replicate->value > 0 ? replicate->count / replicate->value : 0;
+		if (replicate->value != 0 && !(fit->kappa[j] > 0))
+			fit->counted = false;
+		for (size_t c = 0; c < replicate->cells_n; c++) {
+			uint32_t g = fit->group_of[ex->contexts[replicate->cells[c].context].frame];
+			double value = replicate->cells[c].value;
+			fit->observed[g * fit->pods_n + j] += value;
+			*(replicate->side == PD_BASELINE ? &fit->groups[g].base : &fit->groups[g].incident) += value;
+			fit->groups[g].count += value * fit->kappa[j];
+		}
+	}
+	if (expectations(ex, fit, err) || machine_factors(ex, fit, err) || measure_mix(ex, fit, err) ||
+	    measure_load(ex, fit, err))
+		return -1;
+	split_change(ex, fit);
+	return 0;
+}

@@ -1,0 +1,138 @@
+/* What the files of explain share. Private to them. */
+#ifndef PD_EXPLAIN_PARTS_H
+#define PD_EXPLAIN_PARTS_H
+
+#include "libdiff/appframe.h"
+#include "libdiff/explain.h"
+
+/* A function, the same in every build. */
+struct ex_frame {
+	const char *name, *file;
+	enum pd_frame_class class_;
+	int64_t self[2], cum[2];
+};
+
+/* A node of the tree of paths from the root to the deepest application frame. */
+struct ex_context {
+	uint32_t parent; /* PP_NONE: the root; parents have smaller indices */
+	uint32_t frame;
+	double value[2];
+};
+
+/* Cost below an application frame: of one frame in the stacks whose deepest application frame it is. */
+struct ex_below {
+	uint32_t owner, frame; /* owner: a frame, or one of the pseudo owners */
+	double value[2];
+	double depth;          /* sum of value * depth below the owner */
+};
+
+/* What one replicate spent in one context under one label value. */
+struct ex_cell {
+	uint32_t context, label; /* label: index in load->values, or values_n for none */
+	double value;
+};
+
+struct ex_replicate {
+	enum pd_side side;
+	const struct pd_load_row *row;
+	double seconds;
+	double value, count; /* totals; count 0: not measured */
+	struct ex_cell *cells;
+	size_t cells_n;
+};
+
+/* Contexts with these frames stand for samples that belong to no application frame. */
+#define EX_COLLECTOR 0u
+#define EX_FRAMELESS 1u
+#define EX_PSEUDO_N 2u
+
+struct pd_explain {
+	struct pp_arena *arena;
+	struct pd_explain_options options;
+	struct pp_regex *app;
+	struct pp_intern *frame_ids, *context_ids, *below_ids;
+	struct ex_frame *frames;       /* [EX_COLLECTOR], [EX_FRAMELESS], then real ones */
+	struct ex_context *contexts;
+	struct ex_below *below;
+	struct ex_replicate *replicates;
+	size_t frames_n, frames_cap, contexts_n, contexts_cap, below_n, below_cap, replicates_n, replicates_cap;
+	size_t side_n[2];
+	int64_t total[2];
+};
+
+/* One group: a frame (or several that are one function renamed) and its numbers. */
+struct ex_group {
+	uint32_t frame;        /* the frame on the incident side */
+	uint32_t renamed_from; /* PP_NONE, or the frame on the baseline side */
+	double base, incident; /* values, summed */
+	double count;          /* samples, both sides */
+	double rise;           /* value beyond what was expected on the incident side */
+	double expected;       /* with machine factors, on the incident side */
+	double ratio, dispersion, p, q;
+	bool tested, rose;
+};
+
+/* Groups by replicates. Matrices are [group * replicates_n + replicate]. */
+struct ex_fit {
+	struct ex_group *groups;
+	size_t groups_n, pods_n;
+	uint32_t *group_of;    /* by frame; PP_NONE: never the deepest */
+	double *observed, *expected; /* values */
+	double *factor;        /* by replicate: the machine's */
+	double *kappa;         /* by replicate: samples a unit of value */
+	double dispersion;     /* median */
+	double prior_df;
+	bool counted;          /* sample counts are known on all replicates */
+	bool requests;         /* the exposure is requests */
+	bool by_label;         /* expectations are by label value */
+	double load_ratio, load_p;  /* requests a second and replicate, incident to baseline; NAN */
+	double mix_distance;   /* total variation distance of the request mix; NAN */
+	double mix_noise;      /* largest distance of a replicate from its own side */
+	double labelled_share; /* of cost on labelled samples */
+	double load_change, mix_change; /* value that load and mix account for, on the incident side */
+};
+
+/* A function that changed its name. */
+struct ex_move {
+	uint32_t from, to; /* frames */
+	double ratio;      /* of cumulative cost, normalised */
+	double cost;       /* moved value, incident side */
+};
+
+/* explain_moved.c: pairs of functions that are one, best first. scale brings baseline values to the
+ * incident's exposure. *moves is in the arena. */
+int ex_find_moves(struct pd_explain *explain, double scale, struct ex_move **moves, size_t *moves_n,
+                  struct pp_error *err) PP_MUSTUSE;
+
+/* explain_fit.c: groups, expectations, factors. The fit lives in the arena. */
+int ex_fit_make(struct pd_explain *explain, const struct ex_move *moves, size_t moves_n, struct ex_fit *fit,
+                struct pp_error *err) PP_MUSTUSE;
+/* By how much the baseline's values are multiplied to stand beside the incident's. */
+double ex_scale(const struct pd_explain *explain);
+
+/* explain_test.c: dispersions, p and q of every group; rises. */
+int ex_test(struct pd_explain *explain, struct ex_fit *fit, struct pp_error *err) PP_MUSTUSE;
+/* Two-sided p of Student's t for the difference of two means of logs; NAN with fewer than two each. */
+double ex_log_t(const double *a, size_t a_n, const double *b, size_t b_n);
+
+double ex_median(double *values, size_t n); /* sorts; 0 when n is 0 */
+
+/* explain_verdict.c: causes from the fit. */
+int ex_causes(struct pd_explain *explain, const struct ex_fit *fit, const struct ex_move *moves, size_t moves_n,
+              struct pd_explanation *out, struct pp_error *err) PP_MUSTUSE;
+
+/* Orders two contexts by the names of their frames, root first, whatever their indices. */
+int ex_context_cmp(const struct pd_explain *explain, uint32_t a, uint32_t b);
+/* Frames by class, name and file: an order that does not depend on how profiles were read. */
+int ex_frame_cmp(const struct pd_explain *explain, uint32_t a, uint32_t b);
+
+/* explain_words.c: names, paths and mechanisms; in the arena of the explanation. */
+const char *ex_words(struct pp_arena *arena, const char *format, ...) PP_PRINTF(2, 3);
+const char *ex_path(const struct pd_explain *explain, uint32_t frame, double scale, struct pp_arena *arena);
+/* rise: the change of the group that the mechanism is to carry. */
+const char *ex_mechanism(const struct pd_explain *explain, const struct ex_group *group, double scale,
+                         struct pp_arena *arena);
+
+void *ex_alloc(struct pp_arena *arena, size_t n, size_t bytes, struct pp_error *err); /* cleared */
+
+#endif

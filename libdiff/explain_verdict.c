@@ -1,0 +1,423 @@
+/* From rises, moves, load and mix to causes, each with its words. */
+#include "libdiff/explain_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOT_MAX 20
+#define LOAD_RATIO 1.25       /* requests a second: smaller changes are not called load */
+#define LOAD_RATIO_ALONE 1.5  /* with one replicate on a side */
+#define LOAD_P 0.01
+#define MIX_DISTANCE 0.05     /* of the request mix: smaller shifts are not called mix */
+#define MACHINE_RATIO 1.3     /* every function dearer by this is more than a busy machine here and there */
+#define COUNT_MIN 50.0        /* samples of a side, below which nothing is said */
+
+static double percent(double share)
+{
+	return 100 * share;
+}
+
+static struct pd_cause *add_cause(struct pd_explanation *out, enum pd_verdict verdict, const char *reason)
+{
+	struct pd_cause *cause = &out->causes[out->causes_n++];
+
+	*cause = (struct pd_cause){.verdict = verdict, .share = NAN, .file = "", .expected = NAN, .observed = NAN,
+	                           .ratio = NAN, .p = NAN, .q = NAN, .reason = reason};
+	return cause;
+}
+
+static void locate(const struct pd_explain *ex, uint32_t frame, double scale, struct pp_arena *arena, struct pd_cause *cause)
+{
+	cause->location = ex_words(arena, "%s", ex->frames[frame].name);
+	cause->file = ex_words(arena, "%s", ex->frames[frame].file);
+	cause->path = ex_path(ex, frame, scale, arena);
+	for (int side = 0; side < 2; side++) {
+		cause->self[side] = ex->frames[frame].self[side];
+		cause->cum[side] = ex->frames[frame].cum[side];
+	}
+}
+
+static double group_scale(const struct ex_group *group, double otherwise)
+{
+	return group->base > 0 ? group->expected / group->base : otherwise;
+}
+
+static void add_rise(const struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group,
+                     enum pd_verdict verdict, double scale, struct pd_explanation *out)
+{
+	const char *what = fit->requests ? "per request" : ex->options.snapshot ? "in all" : "beside the other functions";
+	const char *reason =
+		group->expected > 0 && isfinite(group->ratio)
+			? ex_words(out->arena, "%.2f times the cost %s (q = %.2g)", group->ratio, what, group->q)
+			: ex_words(out->arena, "new: the baseline has no cost here (q = %.2g)", group->q);
+	struct pd_cause *cause = add_cause(out, verdict, reason);
+	double own = group_scale(group, scale);
+
+	if (group->frame >= EX_PSEUDO_N)
+		locate(ex, group->frame, own, out->arena, cause);
+	cause->mechanism = ex_mechanism(ex, group, own, out->arena);
+	if (group->renamed_from != PP_NONE)
+		cause->moved_from = ex_words(out->arena, "%s", ex->frames[group->renamed_from].name);
+	cause->expected = group->expected;
+	cause->observed = group->incident;
+	cause->ratio = group->ratio;
+	cause->p = group->p;
+	cause->q = group->q;
+	cause->share = fabs(group->rise);
+}
+
+static void add_move(const struct pd_explain *ex, const struct ex_move *move, double scale, struct pd_explanation *out)
+{
+	struct pd_cause *cause = add_cause(out, PD_VERDICT_MOVED,
+	                                   ex_words(out->arena, "'%s' is gone and this has its callers, its callees and %.2f times "
+	                                            "its cost", ex->frames[move->from].name, move->ratio));
+
+	locate(ex, move->to, scale, out->arena, cause);
+	for (int side = 0; side < 2; side++) {
+		cause->self[side] = ex->frames[side ? move->to : move->from].self[side];
+		cause->cum[side] = ex->frames[side ? move->to : move->from].cum[side];
+	}
+	cause->moved_from = ex_words(out->arena, "%s", ex->frames[move->from].name);
+	cause->ratio = move->ratio;
+	cause->observed = move->cost;
+	cause->expected = move->cost / move->ratio;
+	cause->share = move->cost;
+}
+
+/* ---- what is known about the whole ---- */
+
+static bool replicated(const struct pd_explain *ex)
+{
+	return ex->side_n[0] >= 2 && ex->side_n[1] >= 2;
+}
+
+static bool rate_changed(const struct pd_explain *ex, const struct ex_fit *fit)
+{
+	double ratio = fit->load_ratio > 1 ? fit->load_ratio : 1 / fit->load_ratio;
+
+	if (isnan(ratio))
+		return false;
+	return replicated(ex) ? ratio > LOAD_RATIO && fit->load_p < LOAD_P : ratio > LOAD_RATIO_ALONE;
+}
+
+static bool mix_changed(const struct ex_fit *fit)
+{
+	return fit->mix_distance > MIX_DISTANCE && fit->mix_distance > 2 * fit->mix_noise;
+}
+
+/* The ratio of the machine factors of the sides, where it is more than noise; else 1. */
+static double machine_ratio(const struct pd_explain *ex, const struct ex_fit *fit, struct pp_arena *arena)
+{
+	double *factors = pp_arena_alloc(arena, 2 * ex->replicates_n * sizeof(*factors)), sum[2] = {0, 0};
+	size_t n[2] = {0, 0};
+
+	if (!factors)
+		return 1;
+	for (size_t j = 0; j < ex->replicates_n; j++) {
+		enum pd_side side = ex->replicates[j].side;
+		factors[side * ex->replicates_n + n[side]++] = fit->factor[j];
+		sum[side] += log(fit->factor[j]);
+	}
+	double ratio = exp(sum[1] / (double)n[1] - sum[0] / (double)n[0]);
+	double p = ex_log_t(factors, n[0], factors + ex->replicates_n, n[1]);
+	return (ratio > MACHINE_RATIO || ratio < 1 / MACHINE_RATIO) && p < LOAD_P ? ratio : 1;
+}
+
+/* Why rises cannot be called code, or NULL. */
+static const char *why_not_code(const struct pd_explain *ex, const struct ex_fit *fit)
+{
+	if (ex->options.snapshot)
+		return NULL;
+	if (!fit->requests)
+		return "mix or code: requests by endpoint are not known; a load.tsv with the requests of each replicate by "
+		       "endpoint would settle it";
+	if (ex->options.load->values_n == 0)
+		return "mix or code: load.tsv does not tell endpoints apart; requests by endpoint would settle it";
+	if (!fit->by_label && mix_changed(fit))
+		return "mix or code: the request mix shifted and the samples do not say which endpoint they served; profiles "
+		       "with an endpoint label would settle it";
+	return NULL;
+}
+
+/* ---- the list ---- */
+
+static int by_rise(const void *a, const void *b)
+{
+	const struct ex_group *x = *(const struct ex_group *const *)a, *y = *(const struct ex_group *const *)b;
+
+	return x->rise > y->rise ? -1 : x->rise < y->rise;
+}
+
+static size_t risen(const struct pd_explain *ex, const struct ex_fit *fit, bool pseudo, const struct ex_group **list)
+{
+	size_t n = 0;
+
+	for (size_t g = 0; g < fit->groups_n; g++)
+		if (fit->groups[g].rose && (fit->groups[g].frame < EX_PSEUDO_N) == pseudo)
+			list[n++] = &fit->groups[g];
+	qsort(list, n, sizeof(*list), by_rise);
+	/* Equal rises: by name. */
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = i; k > 0 && list[k]->rise == list[k - 1]->rise &&
+		                   ex_frame_cmp(ex, list[k]->frame, list[k - 1]->frame) < 0; k--) {
+			const struct ex_group *swap = list[k];
+			list[k] = list[k - 1];
+			list[k - 1] = swap;
+		}
+	return n;
+}
+
+static void add_mix(const struct ex_fit *fit, struct pd_explanation *out)
+{
+	struct pd_cause *cause =
+		add_cause(out, PD_VERDICT_MIX,
+	              ex_words(out->arena, "the request mix shifted by %.1f %% (half the sum of the changes of shares; replicates "
+	                       "differ by up to %.1f %%)", percent(fit->mix_distance), percent(fit->mix_noise)));
+
+	cause->share = fabs(fit->mix_change);
+}
+
+static void add_load(const struct ex_fit *fit, struct pd_explanation *out)
+{
+	struct pd_cause *cause =
+		add_cause(out, PD_VERDICT_LOAD,
+	              ex_words(out->arena, "%.2f times the requests a second and replicate%s", fit->load_ratio,
+	                       isnan(fit->load_p) ? "" : ", beyond what replicates differ by"));
+
+	cause->share = fabs(fit->load_change);
+	cause->ratio = fit->load_ratio;
+}
+
+/* What is said when nothing else is: none, or why not even that. */
+static void add_rest(const struct pd_explain *ex, const struct ex_fit *fit, struct pd_explanation *out)
+{
+	double machine = machine_ratio(ex, fit, out->arena);
+	struct pp_arena *arena = out->arena;
+
+	if (!fit->counted)
+		add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		          "the number of samples behind the values is not known, so noise cannot be told from change; profiles "
+		          "with a period or a column of counts would settle it");
+	else if (out->count[0] < COUNT_MIN || out->count[1] < COUNT_MIN)
+		add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		          ex_words(arena, "too few samples: %.0f in the baseline, %.0f in the incident; longer or more profiles would "
+		                   "settle it", out->count[0], out->count[1]));
+	else if (!ex->options.snapshot && !fit->requests && rate_changed(ex, fit))
+		add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		          ex_words(arena, "load or code: the whole costs %.2f times as much and requests are not known; a load.tsv with "
+		                   "the requests of each replicate would settle it", fit->load_ratio));
+	else if (machine != 1)
+		add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		          ex_words(arena, "machine or runtime: every function costs about %.2f times as much per request, none stands "
+		                   "out; the same build on both machines would settle it", machine));
+	else if (!replicated(ex) && memcmp(&ex->total[0], &ex->total[1], sizeof(ex->total[0])) != 0)
+		add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		          ex_words(arena, "one replicate on a side: nothing exceeds the variation that must be assumed between "
+		                   "replicates (squared coefficient of variation %.2f); three or more profiles a side would settle it",
+		                   ex->options.assumed_cv2));
+	else if (isnan(out->detectable))
+		add_cause(out, PD_VERDICT_NONE, "nothing changed beyond noise");
+	else
+		add_cause(out, PD_VERDICT_NONE,
+		          ex_words(arena, "nothing changed beyond noise; a rise of %.0f %% in a function with 5 %% of the cost would have "
+		                   "been seen four times in five", percent(out->detectable)));
+}
+
+/* Absolute changes of the parts become shares of their sum, the unexplained rest included. */
+static void make_shares(const struct pd_explain *ex, const struct ex_fit *fit, struct pd_explanation *out)
+{
+	double scale = ex_scale(ex), base = 0, incident = 0, gross = 0, explained = 0;
+
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		base += fit->groups[g].base;
+		incident += fit->groups[g].incident;
+		if (fit->groups[g].rose)
+			explained += fit->groups[g].rise;
+	}
+	double change = incident - base * scale - fit->mix_change;
+	gross = fabs(fit->load_change) + fabs(fit->mix_change) + fabs(change - explained);
+	for (size_t g = 0; g < fit->groups_n; g++)
+		if (fit->groups[g].rose)
+			gross += fabs(fit->groups[g].rise);
+	for (size_t i = 0; i < out->causes_n; i++)
+		if (out->causes[i].verdict == PD_VERDICT_MOVED)
+			gross += out->causes[i].share;
+	for (size_t i = 0; i < out->causes_n; i++)
+		out->causes[i].share = gross > 0 ? out->causes[i].share / gross : NAN;
+}
+
+int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_move *moves, size_t moves_n,
+              struct pd_explanation *out, struct pp_error *err)
+{
+	const struct ex_group **list = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*list), err);
+	double scale = ex_scale(ex);
+
+	out->causes = ex_alloc(out->arena, fit->groups_n + moves_n + 4, sizeof(*out->causes), err);
+	if (!list || !out->causes)
+		return -1;
+	if (ex->total[PD_BASELINE] == 0) {
+		add_cause(out, PD_VERDICT_INCONCLUSIVE, "the baseline profiles hold no cost: there is nothing to compare with");
+		return 0;
+	}
+	const char *unsure = why_not_code(ex, fit);
+	size_t code_n = risen(ex, fit, false, list);
+	for (size_t i = 0; i < code_n && !unsure; i++)
+		add_rise(ex, fit, list[i], PD_VERDICT_CODE, scale, out);
+	bool unsaid = unsure && code_n > 0;
+	size_t runtime_n = code_n == 0 ? risen(ex, fit, true, list) : 0;
+	for (size_t i = 0; i < runtime_n; i++)
+		add_rise(ex, fit, list[i], PD_VERDICT_RUNTIME, scale, out);
+	for (size_t i = 0; i < moves_n; i++)
+		add_move(ex, &moves[i], scale, out);
+	if (fit->requests && mix_changed(fit))
+		add_mix(fit, out);
+	if (fit->requests && rate_changed(ex, fit) && (fit->load_ratio > 1 || (out->causes_n == 0 && replicated(ex))))
+		add_load(fit, out);
+	if (unsaid) {
+		size_t n = risen(ex, fit, false, list);
+		add_rise(ex, fit, list[0], PD_VERDICT_INCONCLUSIVE, scale, out);
+		struct pd_cause *cause = &out->causes[out->causes_n - 1];
+		cause->reason = ex_words(out->arena, "%zu function%s rose beside the others: %s", n, n == 1 ? "" : "s", unsure);
+	} else if (out->causes_n == 0) {
+		add_rest(ex, fit, out);
+	}
+	make_shares(ex, fit, out);
+	return 0;
+}
+
+/* ---- finish ---- */
+
+static int hot_order(const struct pd_hot *a, const struct pd_hot *b)
+{
+	if (a->group[1] != b->group[1])
+		return a->group[1] > b->group[1] ? -1 : 1;
+	int order = strcmp(a->name, b->name);
+	return order ? order : strcmp(a->file, b->file);
+}
+
+static int find_hot(struct pd_explain *ex, struct pd_explanation *out, struct pp_error *err)
+{
+	double *group[2];
+
+	out->hot = ex_alloc(out->arena, HOT_MAX, sizeof(*out->hot), err);
+	for (int side = 0; side < 2; side++) {
+		group[side] = ex_alloc(ex->arena, ex->frames_n, sizeof(double), err);
+		for (size_t c = 0; group[side] && c < ex->contexts_n; c++)
+			group[side][ex->contexts[c].frame] += ex->contexts[c].value[side];
+	}
+	if (!out->hot || !group[0] || !group[1])
+		return -1;
+	for (uint32_t f = EX_PSEUDO_N; f < ex->frames_n; f++) {
+		const struct ex_frame *frame = &ex->frames[f];
+		if (frame->class_ != PD_FRAME_APP || !(group[1][f] > 0))
+			continue;
+		struct pd_hot hot = {.name = frame->name, .file = frame->file, .path = NULL, .self = {frame->self[0], frame->self[1]},
+		                     .cum = {frame->cum[0], frame->cum[1]}, .group = {group[0][f], group[1][f]}};
+		size_t at = out->hot_n;
+		while (at > 0 && hot_order(&hot, &out->hot[at - 1]) < 0)
+			at--;
+		if (at == HOT_MAX)
+			continue;
+		if (out->hot_n < HOT_MAX)
+			out->hot_n++;
+		memmove(out->hot + at + 1, out->hot + at, (out->hot_n - at - 1) * sizeof(hot));
+		hot.path = NULL;
+		out->hot[at] = hot;
+	}
+	/* Names belong to the explanation, which outlives what is under construction. */
+	for (size_t i = 0; i < out->hot_n; i++) {
+		for (uint32_t f = EX_PSEUDO_N; f < ex->frames_n && !out->hot[i].path; f++)
+			if (ex->frames[f].name == out->hot[i].name)
+				out->hot[i].path = ex_path(ex, f, 0, out->arena);
+		out->hot[i].name = ex_words(out->arena, "%s", out->hot[i].name);
+		out->hot[i].file = ex_words(out->arena, "%s", out->hot[i].file);
+	}
+	return 0;
+}
+
+static void summarise(const struct pd_explain *ex, struct pd_explanation *out)
+{
+	for (int side = 0; side < 2; side++) {
+		out->replicates_n[side] = ex->side_n[side];
+		out->total[side] = ex->total[side];
+		out->factor[side][0] = INFINITY;
+		out->factor[side][1] = 0;
+	}
+	for (size_t j = 0; j < ex->replicates_n; j++) {
+		const struct ex_replicate *replicate = &ex->replicates[j];
+		out->count[replicate->side] += replicate->count > 0 || replicate->value == 0 ? replicate->count : NAN;
+		out->requests[replicate->side] += replicate->row ? replicate->row->total : NAN;
+		out->seconds[replicate->side] += replicate->seconds > 0 ? replicate->seconds : NAN;
+	}
+	out->dispersion = out->detectable = NAN;
+	out->test = "none";
+}
+
+/* Smallest detectable rise at 80 % power and 5 % significance: exp((z.975 + z.8) * se of the log ratio) - 1. */
+static double detectable(const struct pd_explain *ex, const struct ex_fit *fit, const double *count)
+{
+	double per[2] = {0.05 * count[0], 0.05 * count[1]};
+
+	if (!(per[0] > 0) || !(per[1] > 0))
+		return NAN;
+	double variance = 1 / per[0] + 1 / per[1];
+	if (replicated(ex))
+		variance *= fit->dispersion > 1 ? fit->dispersion : 1;
+	else
+		variance += ex->options.assumed_cv2 * (1 / (double)ex->side_n[0] + 1 / (double)ex->side_n[1]);
+	return exp(2.802 * sqrt(variance)) - 1;
+}
+
+struct pd_explanation *pd_explain_finish(struct pd_explain *ex, struct pp_error *err)
+{
+	struct pp_arena *arena = pp_arena_new(UINT64_C(1) << 30);
+	struct pd_explanation *out = arena ? ex_alloc(arena, 1, sizeof(*out), err) : NULL;
+	struct ex_move *moves = NULL;
+	struct ex_fit fit;
+	size_t moves_n = 0;
+
+	if (!out) {
+		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
+		pp_arena_free(arena);
+		return NULL;
+	}
+	out->arena = arena;
+	summarise(ex, out);
+	if (ex->side_n[PD_INCIDENT] == 0) {
+		pp_fail(err, PP_EUSAGE, PP_NO_OFFSET, "no incident profiles");
+		goto failed;
+	}
+	if (find_hot(ex, out, err))
+		goto failed;
+	if (ex->side_n[PD_BASELINE] == 0) {
+		out->causes = ex_alloc(arena, 1, sizeof(*out->causes), err);
+		if (!out->causes)
+			goto failed;
+		add_cause(out, PD_VERDICT_INCONCLUSIVE, "no baseline: nothing to compare with");
+		return out;
+	}
+	if (ex_find_moves(ex, ex_scale(ex), &moves, &moves_n, err) || ex_fit_make(ex, moves, moves_n, &fit, err) ||
+	    ex_test(ex, &fit, err))
+		goto failed;
+	for (size_t j = 0; j < ex->replicates_n; j++) {
+		double *range = out->factor[ex->replicates[j].side];
+		range[0] = fit.factor[j] < range[0] ? fit.factor[j] : range[0];
+		range[1] = fit.factor[j] > range[1] ? fit.factor[j] : range[1];
+	}
+	out->labelled_share = fit.labelled_share;
+	out->dispersion = fit.dispersion;
+	out->detectable = detectable(ex, &fit, out->count);
+	out->groups_n = fit.groups_n;
+	for (size_t g = 0; g < fit.groups_n; g++)
+		out->tested_n += fit.groups[g].tested;
+	out->test = !fit.counted      ? "none: sample counts not measured"
+	            : replicated(ex)  ? "quasi-Poisson F test over replicates, shrunken dispersion, Benjamini-Hochberg"
+	                              : "Wald test with an assumed variation between replicates, Benjamini-Hochberg";
+	if (ex_causes(ex, &fit, moves, moves_n, out, err))
+		goto failed;
+	return out;
+failed:
+	pd_explanation_free(out);
+	return NULL;
+}

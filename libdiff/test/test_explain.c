@@ -1,0 +1,350 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "libdiff/explain.h"
+
+/* A service with two endpoints and six functions of its own, each a leaf or calling the library: what
+ * each costs in samples a replicate. Replicates differ by a fixed wobble. */
+struct work {
+	const char *stack; /* root first */
+	const char *endpoint;
+	int samples;
+};
+static const struct work usual[] = {
+	{"main.main;main.serve;main.cart;main.price", "/cart", 300},
+	{"main.main;main.serve;main.cart;main.tax", "/cart", 200},
+	{"main.main;main.serve;main.cart;main.store;encoding/json.Marshal", "/cart", 250},
+	{"main.main;main.serve;main.find;main.match", "/find", 400},
+	{"main.main;main.serve;main.find;main.rank;sort.Slice", "/find", 220},
+	{"main.main;main.serve;main.find;main.page;fmt.Sprintf", "/find", 180},
+	{"runtime.gcBgMarkWorker;runtime.gcDrain", NULL, 90},
+};
+#define USUAL_N PP_COUNT(usual)
+
+static uint32_t text(struct pp_build *build, const char *s)
+{
+	return pp_build_string(build, pp_str_of(s));
+}
+
+static uint32_t stack_of(struct pp_build *build, const char *stack)
+{
+	uint32_t locations[16], n = 0;
+	char copy[300];
+
+	snprintf(copy, sizeof(copy), "%s", stack);
+	for (char *at = copy; *at;) {
+		size_t length = strcspn(at, ";");
+		char *next = at + length + (at[length] == ';');
+		at[length] = '\0';
+		struct pp_function function = {.name = text(build, at)};
+		struct pp_line line = {pp_build_function(build, &function), 1, 0};
+		struct pp_location location = {.mapping = PP_NONE};
+		memmove(locations + 1, locations, n * sizeof(*locations));
+		locations[0] = pp_build_location(build, &location, &line, 1);
+		n++;
+		at = next;
+	}
+	return pp_build_stack(build, locations, n);
+}
+
+static struct pp_profile *make(const struct work *work, size_t n, const double *times, int replicate, bool labels)
+{
+	static const int wobble[] = {0, 3, -4, 2, -1};
+	struct pp_limits limits = PP_LIMITS_DEFAULT;
+	struct pp_error err = PP_ERROR_INIT;
+	struct pp_build *build = pp_build_new(&limits, &err);
+
+	pp_build_sample_type(build, (struct pp_value_type){text(build, "cpu"), text(build, "nanoseconds")});
+	for (size_t i = 0; i < n; i++) {
+		double samples = work[i].samples * (times ? times[i] : 1);
+		int64_t value = (int64_t)(samples * (100 + wobble[(replicate + (int)i) % 5]) / 100) * 10000000;
+		struct pp_label label = {.key = text(build, "endpoint")};
+		if (work[i].endpoint)
+			label.str = text(build, work[i].endpoint);
+		if (value)
+			pp_build_sample(build, stack_of(build, work[i].stack),
+			                labels && work[i].endpoint ? pp_build_label_list(build, &label, 1) : 0, &value);
+	}
+	struct pp_profile *header = pp_build_profile(build);
+	header->period_type = (struct pp_value_type){text(build, "cpu"), text(build, "nanoseconds")};
+	header->period = 10000000;
+	header->duration_ns = 10000000000;
+	struct pp_profile *profile = pp_build_finish(build, &err);
+	assert_non_null(profile);
+	pp_build_free(build);
+	return profile;
+}
+
+/* load.tsv with cart and find requests of each side, alike in every replicate. */
+static struct pd_load *load_of(int base_cart, int base_find, int cart, int find)
+{
+	char tsv[2000];
+	struct pp_error err = PP_ERROR_INIT;
+	int at = snprintf(tsv, sizeof(tsv), "side\tpod\twindow_s\trequests\t/cart\t/find\n");
+
+	for (int side = 0; side < 2; side++)
+		for (int pod = 0; pod < 5; pod++) {
+			int c = side ? cart : base_cart, f = side ? find : base_find;
+			at += snprintf(tsv + at, sizeof(tsv) - (size_t)at, "%s\tp%d\t10\t%d\t%d\t%d\n", side ? "incident" : "baseline",
+			               pod, c + f, c, f);
+		}
+	struct pd_load *load = pd_load_parse((struct pp_str){tsv, strlen(tsv)}, &err);
+	assert_non_null(load);
+	return load;
+}
+
+/* One question: what the incident side does instead, and what is known about the load. */
+struct question {
+	const struct work *incident;
+	size_t incident_n;
+	const double *times;   /* of the incident's work */
+	int pods;
+	struct pd_load *load;  /* freed by explain */
+	bool labels;
+	bool snapshot;
+};
+
+static struct pd_explanation *explain(const struct question *q)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	struct pd_explain_options options = PD_EXPLAIN_OPTIONS_DEFAULT;
+
+	options.load = q->load;
+	options.snapshot = q->snapshot;
+	struct pd_explain *explain = pd_explain_new(&options, &err);
+	assert_non_null(explain);
+	for (int side = 0; side < 2; side++)
+		for (int pod = 0; pod < q->pods; pod++) {
+			char name[20];
+			snprintf(name, sizeof(name), "p%d.cpu", pod);
+			struct pp_profile *profile = side ? make(q->incident, q->incident_n, q->times, pod + 2, q->labels)
+			                                  : make(usual, USUAL_N, NULL, pod, q->labels);
+			assert_int_equal(pd_explain_add(explain, (enum pd_side)side, profile, 0,
+			                                pd_load_find(q->load, (enum pd_load_side)side, name, (size_t)q->pods), &err), 0);
+			pp_profile_free(profile);
+		}
+	struct pd_explanation *explanation = pd_explain_finish(explain, &err);
+	if (!explanation)
+		fail_msg("%s", err.text);
+	pd_explain_free(explain);
+	pd_load_free(q->load);
+	return explanation;
+}
+
+static void nothing_changed_is_none(void **state)
+{
+	(void)state;
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false});
+
+	assert_int_equal(e->causes_n, 1);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_NONE);
+	assert_null(e->causes[0].location);
+	assert_true(e->detectable > 0 && e->detectable < 1);
+	assert_int_equal(e->replicates_n[0], 5);
+	assert_true(e->count[0] > 8000 && e->requests[1] == 900);
+	pd_explanation_free(e);
+}
+
+static void a_function_that_costs_more_is_code(void **state)
+{
+	(void)state;
+	static const double times[] = {1, 1, 1.6, 1, 1, 1, 1};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false});
+
+	assert_int_equal(e->causes_n, 1);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.store");
+	assert_string_equal(e->causes[0].path, "main.main;main.serve;main.cart;main.store");
+	assert_string_equal(e->causes[0].mechanism, "encoding/json.Marshal");
+	assert_true(fabs(e->causes[0].ratio - 1.6) < 0.1);
+	assert_true(e->causes[0].share > 0.5);
+	assert_true(e->causes[0].q < 0.001);
+	pd_explanation_free(e);
+}
+
+static void closures_count_as_their_function(void **state)
+{
+	(void)state;
+	struct work incident[USUAL_N];
+	static const double times[] = {1, 1, 1, 2, 1, 1, 1};
+
+	memcpy(incident, usual, sizeof(usual));
+	incident[3].stack = "main.main;main.serve;main.find;main.match.func2";
+	struct pd_explanation *e =
+		explain(&(struct question){incident, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false});
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.match");
+	assert_null(e->causes[0].moved_from);
+	pd_explanation_free(e);
+}
+
+static void more_requests_are_load(void **state)
+{
+	(void)state;
+	static const double twice[] = {2, 2, 2, 2, 2, 2, 2};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, twice, 5, load_of(100, 80, 200, 160), true, false});
+
+	assert_int_equal(e->causes_n, 1);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_LOAD);
+	assert_true(fabs(e->causes[0].ratio - 2) < 1e-9);
+	assert_true(e->causes[0].share > 0.9);
+	pd_explanation_free(e);
+}
+
+static void other_requests_are_mix(void **state)
+{
+	(void)state;
+	static const double shifted[] = {0.4, 0.4, 0.4, 1.75, 1.75, 1.75, 1};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, shifted, 5, load_of(100, 80, 40, 140), true, false});
+
+	assert_int_equal(e->causes_n, 1);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MIX);
+	pd_explanation_free(e);
+}
+
+static void a_mix_shift_without_labels_is_no_code(void **state)
+{
+	(void)state;
+	static const double shifted[] = {0.4, 0.4, 0.4, 1.75, 1.75, 1.75, 1};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, shifted, 5, load_of(100, 80, 40, 140), false, false});
+
+	for (size_t i = 0; i < e->causes_n; i++)
+		assert_int_not_equal(e->causes[i].verdict, PD_VERDICT_CODE);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MIX);
+	pd_explanation_free(e);
+}
+
+static void without_requests_a_rise_is_inconclusive(void **state)
+{
+	(void)state;
+	static const double times[] = {1, 1, 3, 1, 1, 1, 1}, twice[] = {2, 2, 2, 2, 2, 2, 2};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, NULL, false, false});
+
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_INCONCLUSIVE);
+	assert_string_equal(e->causes[0].location, "main.store");
+	assert_non_null(strstr(e->causes[0].reason, "mix or code"));
+	pd_explanation_free(e);
+	e = explain(&(struct question){usual, USUAL_N, twice, 5, NULL, false, false});
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(e->causes[0].reason, "load or code"));
+	pd_explanation_free(e);
+}
+
+static void the_collector_alone_is_runtime(void **state)
+{
+	(void)state;
+	static const double times[] = {1, 1, 1, 1, 1, 1, 6};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false});
+
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_RUNTIME);
+	assert_null(e->causes[0].location);
+	assert_string_equal(e->causes[0].mechanism, "runtime.gcBgMarkWorker;runtime.gcDrain");
+	pd_explanation_free(e);
+}
+
+static void a_renamed_function_is_moved(void **state)
+{
+	(void)state;
+	struct work incident[USUAL_N];
+
+	memcpy(incident, usual, sizeof(usual));
+	incident[1].stack = "main.main;main.serve;main.cart;main.dutyAndTax";
+	struct pd_explanation *e =
+		explain(&(struct question){incident, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false});
+	assert_int_equal(e->causes_n, 1);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MOVED);
+	assert_string_equal(e->causes[0].location, "main.dutyAndTax");
+	assert_string_equal(e->causes[0].moved_from, "main.tax");
+	pd_explanation_free(e);
+}
+
+static void a_dearer_successor_is_code(void **state)
+{
+	(void)state;
+	struct work incident[USUAL_N];
+	static const double times[] = {1, 4, 1, 1, 1, 1, 1};
+
+	memcpy(incident, usual, sizeof(usual));
+	incident[1].stack = "main.main;main.serve;main.cart;main.dutyAndTax";
+	struct pd_explanation *e =
+		explain(&(struct question){incident, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false});
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.dutyAndTax");
+	pd_explanation_free(e);
+}
+
+static void one_against_one_claims_only_what_no_replicate_could_hide(void **state)
+{
+	(void)state;
+	static const double some[] = {1, 1, 1.5, 1, 1, 1, 1}, much[] = {1, 1, 12, 1, 1, 1, 1};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, some, 1, load_of(100, 80, 100, 80), true, false});
+
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(e->causes[0].reason, "three or more profiles"));
+	pd_explanation_free(e);
+	e = explain(&(struct question){usual, USUAL_N, much, 1, load_of(100, 80, 100, 80), true, false});
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	pd_explanation_free(e);
+}
+
+static void snapshots_are_not_divided_by_requests(void **state)
+{
+	(void)state;
+	static const double times[] = {1, 1, 3, 1, 1, 1, 1};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 300, 240), true, true});
+
+	assert_int_equal(e->causes_n, 1);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.store");
+	pd_explanation_free(e);
+}
+
+static void without_a_baseline_costs_are_still_named(void **state)
+{
+	(void)state;
+	struct pp_error err = PP_ERROR_INIT;
+	struct pd_explain_options options = PD_EXPLAIN_OPTIONS_DEFAULT;
+	struct pd_explain *explain = pd_explain_new(&options, &err);
+
+	assert_null(pd_explain_finish(explain, &err));
+	assert_int_equal(err.code, PP_EUSAGE);
+	err = (struct pp_error)PP_ERROR_INIT;
+	struct pp_profile *profile = make(usual, USUAL_N, NULL, 0, true);
+	assert_int_equal(pd_explain_add(explain, PD_INCIDENT, profile, 0, NULL, &err), 0);
+	pp_profile_free(profile);
+	struct pd_explanation *e = pd_explain_finish(explain, &err);
+	assert_non_null(e);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_INCONCLUSIVE);
+	assert_string_equal(e->hot[0].name, "main.match");
+	assert_string_equal(e->hot[0].path, "main.main;main.serve;main.find;main.match");
+	assert_int_equal(e->hot_n, 6);
+	pd_explanation_free(e);
+	pd_explain_free(explain);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_changed_is_none),
+		cmocka_unit_test(a_function_that_costs_more_is_code),
+		cmocka_unit_test(closures_count_as_their_function),
+		cmocka_unit_test(more_requests_are_load),
+		cmocka_unit_test(other_requests_are_mix),
+		cmocka_unit_test(a_mix_shift_without_labels_is_no_code),
+		cmocka_unit_test(without_requests_a_rise_is_inconclusive),
+		cmocka_unit_test(the_collector_alone_is_runtime),
+		cmocka_unit_test(a_renamed_function_is_moved),
+		cmocka_unit_test(a_dearer_successor_is_code),
+		cmocka_unit_test(one_against_one_claims_only_what_no_replicate_could_hide),
+		cmocka_unit_test(snapshots_are_not_divided_by_requests),
+		cmocka_unit_test(without_a_baseline_costs_are_still_named),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
