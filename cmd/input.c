@@ -312,6 +312,8 @@ struct pp_profile *input_load(const struct input *input, const char *name, bool 
 		options.limits.raw_bytes = input->max_raw_bytes;
 	if (input->max_model_bytes)
 		options.limits.model_bytes = input->max_model_bytes;
+	options.folded_type = input->folded_type;
+	options.folded_unit = input->folded_unit;
 
 	*status = input_open(name, &file);
 	if (*status != CLI_OK)

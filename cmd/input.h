@@ -9,6 +9,7 @@ struct input {
 	bool lenient, salvage;
 	bool all_frames;  /* do not apply the profile's drop_frames and keep_frames */
 	uint64_t max_raw_bytes, max_model_bytes; /* 0: default limits */
+	const char *folded_type, *folded_unit;   /* NULL: samples, count */
 };
 #define INPUT_OPTIONS(in)                                                                                  \
 	{"lenient", 0, CLI_FLAG, &(in)->lenient, NULL, "drop broken elements of a profile and count them", 0, 0, NULL}, \

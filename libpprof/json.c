@@ -138,3 +138,13 @@ int pp_json_write(const struct pp_json *json, int indent, struct pp_sink *sink, 
 		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for JSON");
 	return indent > 0 ? pp_sink_bytes(sink, "\n", 1, err) : 0;
 }
+
+int pp_json_write_str(struct pp_str value, struct pp_sink *sink, struct pp_error *err)
+{
+	struct dump dump = {sink, err};
+	json_t *text = text_of(value);
+	int result = text ? json_dump_callback(text, dump_bytes, &dump, JSON_ENCODE_ANY) : -1;
+
+	json_decref(text);
+	return result < 0 ? pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for JSON") : 0;
+}

@@ -23,4 +23,7 @@ void pp_json_add(struct pp_json *json, const char *key, struct pp_json *child);
 /* Writes the text; indent 0 is one line without a newline at the end. */
 int pp_json_write(const struct pp_json *json, int indent, struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
 
+/* One string as JSON text, for what is streamed. */
+int pp_json_write_str(struct pp_str value, struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
+
 #endif

@@ -20,8 +20,9 @@ enum pp_strictness {
 struct pp_read_options {
 	struct pp_limits limits;
 	enum pp_strictness strictness;
+	const char *folded_type, *folded_unit; /* what the counts of folded stacks are; NULL: samples, count */
 };
-#define PP_READ_OPTIONS_DEFAULT {PP_LIMITS_DEFAULT, PP_STRICT}
+#define PP_READ_OPTIONS_DEFAULT {PP_LIMITS_DEFAULT, PP_STRICT, NULL, NULL}
 
 /* Reads one profile from unpacked protobuf bytes. Errors: PP_EFORMAT, PP_ELIMIT, PP_ENOMEM, and
  * what the source reports. The caller frees the profile. */

@@ -1,0 +1,238 @@
+#include <string.h>
+
+#include "libpprof/load_private.h"
+#include "libpprof/records.h"
+#include "libpprof/samples_private.h"
+
+static bool starts_with(struct pp_str text, struct pp_str prefix)
+{
+	return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
+}
+
+static bool holds(struct pp_str text, struct pp_str part)
+{
+	for (size_t i = 0; i + part.len <= text.len; i++)
+		if (memcmp(text.ptr + i, part.ptr, part.len) == 0)
+			return true;
+	return false;
+}
+
+static int unsupported(struct pp_error *err, const char *name, const char *advice)
+{
+	return pp_fail(err, PP_EUNSUPPORTED, 0, "%s: not read%s%s", name, advice[0] ? "; " : "", advice);
+}
+
+/* ---- formats with a magic number ---- */
+
+static const struct {
+	struct pp_str magic;
+	const char *name, *advice;
+} magics[] = {
+	{{"FLR\0", 4}, "Java Flight Recorder (JFR) recording", "convert it to pprof or folded stacks first"},
+	{{"PERFILE2", 8}, "perf.data of Linux perf", "pipe perf script through stackcollapse-perf and give the folded stacks"},
+	{{"2ELIFREP", 8}, "perf.data of Linux perf, of the other byte order", ""},
+	{{"PK\x03\x04", 4}, "zip archive", "unpack it first"},
+	{{"\x28\xb5\x2f\xfd", 4}, "zstd data", "unpack it first"},
+	{{"\xfd" "7zXZ\0", 6}, "xz data", "unpack it first"},
+	{{"BZh91AY&SY", 10}, "bzip2 data", "unpack it first"},
+	{{"\x04\x22\x4d\x18", 4}, "lz4 data", "unpack it first"},
+	{{"\x7f" "ELF", 4}, "ELF binary", "give the profile, not the program"},
+	{{"\xff\xfe", 2}, "UTF-16 text", "convert it to UTF-8"},
+	{{"\xfe\xff", 2}, "UTF-16 text", "convert it to UTF-8"},
+};
+
+/* Words 0, 3, version, period, 0 of 32 or 64 bits: a CPU profile of gperftools (version 0) or Java (1). */
+static uint64_t word(const unsigned char *bytes, size_t size, bool big)
+{
+	uint64_t value = 0;
+	for (size_t i = 0; i < size; i++)
+		value = value << 8 | bytes[big ? i : size - 1 - i];
+	return value;
+}
+
+static int sniff_legacy_cpu(const unsigned char *bytes, size_t n, struct pp_error *err)
+{
+	for (unsigned shape = 0; shape < 4; shape++) {
+		size_t size = shape < 2 ? 4 : 8;
+		bool big = shape % 2;
+		if (n < 5 * size)
+			continue;
+		uint64_t version = word(bytes + 2 * size, size, big), period = word(bytes + 3 * size, size, big);
+		if (word(bytes, size, big) == 0 && word(bytes + size, size, big) == 3 && version <= 1 && period > 0 &&
+		    word(bytes + 4 * size, size, big) == 0)
+			return unsupported(err, version ? "Java legacy CPU profile" : "gperftools CPU profile",
+			                   "convert it with pprof -proto");
+	}
+	return 0;
+}
+
+static int sniff_magic(const unsigned char *bytes, size_t n, struct pp_error *err)
+{
+	struct pp_str text = {(const char *)bytes, n};
+	if (n >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
+		return pp_fail(err, PP_EFORMAT, 0, "gzip inside gzip");
+	for (size_t i = 0; i < PP_COUNT(magics); i++)
+		if (starts_with(text, magics[i].magic))
+			return unsupported(err, magics[i].name, magics[i].advice);
+	return sniff_legacy_cpu(bytes, n, err);
+}
+
+/* ---- protobuf ---- */
+
+/* Whether a byte can be the first of a profile: the tag of one of its fields (1 … 15), of its wire type. */
+static bool is_profile_tag(unsigned char byte)
+{
+	unsigned field = byte >> 3, wire = byte & 7;
+	if (byte & 0x80 || field == 0)
+		return false;
+	if (field <= 6 || field == 11)
+		return wire == 2;
+	return field == 13 ? wire == 0 || wire == 2 : wire == 0;
+}
+
+/* In a profile, field 1 is a ValueType: two varints. In OTLP (ProfilesData and ExportProfilesServiceRequest)
+ * it is ResourceProfiles, whose fields are messages and strings. */
+static bool is_otlp(const unsigned char *bytes, size_t n)
+{
+	size_t at = 1;
+	if (bytes[0] != 0x0a)
+		return false;
+	while (at < n && bytes[at] & 0x80)
+		at++;
+	at++;
+	return at < n && (bytes[at] == 0x0a || bytes[at] == 0x12 || bytes[at] == 0x1a);
+}
+
+/* ---- text ---- */
+
+/* Text as far as it can be seen: no control bytes. Not only UTF-8: some tools write Latin letters. */
+static bool is_text(struct pp_str text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.ptr[i];
+		if ((c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+/* The first line that is not blank; *cut when its end is not in sight. */
+static struct pp_str first_line(struct pp_str text, bool whole, bool *cut)
+{
+	while (text.len > 0 && (*text.ptr == ' ' || *text.ptr == '\t' || *text.ptr == '\n' || *text.ptr == '\r'))
+		text = (struct pp_str){text.ptr + 1, text.len - 1};
+	const char *newline = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
+	*cut = !newline && !whole;
+	if (newline)
+		text.len = (size_t)(newline - text.ptr);
+	while (text.len > 0 && (text.ptr[text.len - 1] == '\r' || text.ptr[text.len - 1] == ' '))
+		text.len--;
+	return text;
+}
+
+/* The texts that the reference reads as legacy formats, and others that lie beside profiles. */
+static int sniff_named_text(struct pp_str line, struct pp_str text, struct pp_error *err)
+{
+	static const char advice[] = "convert it with pprof -proto";
+	static const struct {
+		struct pp_str prefix;
+		const char *name;
+	} prefixes[] = {
+		{{"--- symbol", 10}, "symbolized legacy profile (--- symbol)"},
+		{{"--- threadz ", 12}, "gperftools threads profile"},
+		{{"--- Thread ", 11}, "gperftools threads profile"},
+		{{"--- heapz ", 10}, "Java legacy heap profile"},
+		{{"--- mutex:", 10}, "legacy mutex profile"},
+		{{"--- contention:", 15}, "legacy contention profile"},
+		{{"heap_v2/", 8}, "jemalloc heap profile"},
+	};
+	for (size_t i = 0; i < PP_COUNT(prefixes); i++)
+		if (starts_with(line, prefixes[i].prefix))
+			return unsupported(err, prefixes[i].name, advice);
+	if (starts_with(line, PP_LIT("--- contentionz ")))
+		return unsupported(err, holds(text, PP_LIT("format = java")) || holds(text, PP_LIT("format=java"))
+		                                ? "Java legacy contention profile" : "gperftools contention profile", advice);
+	if (starts_with(line, PP_LIT("heap profile:")))
+		return unsupported(err, holds(line, PP_LIT("@ growth"))          ? "gperftools growth profile"
+		                        : holds(line, PP_LIT("@ fragmentation")) ? "gperftools fragmentation profile"
+		                        : holds(line, PP_LIT("@ heap/"))         ? "Go legacy heap profile (text)"
+		                                                                 : "gperftools heap profile", advice);
+	if (holds(line, PP_LIT(" profile: total ")))
+		return unsupported(err, "Go legacy count profile (text)", advice);
+	return 0;
+}
+
+static bool ends_in_count(struct pp_str line)
+{
+	size_t digits = 0;
+	while (digits < line.len && line.ptr[line.len - 1 - digits] >= '0' && line.ptr[line.len - 1 - digits] <= '9')
+		digits++;
+	size_t rest = line.len - digits;
+	if (rest > 0 && line.ptr[rest - 1] == '-')
+		rest--;
+	return digits > 0 && rest > 0 && (line.ptr[rest - 1] == ' ' || line.ptr[rest - 1] == '\t');
+}
+
+static bool is_samples_header(struct pp_str line, bool cut)
+{
+	static const struct pp_str stack = {"\t" PP_SAMPLES_STACK, sizeof("\t" PP_SAMPLES_STACK) - 1};
+	const char *tab = memchr(line.ptr, '\t', line.len);
+	if (cut) /* many columns: the first is TYPE:UNIT or a label */
+		return tab && memchr(line.ptr, ':', (size_t)(tab - line.ptr));
+	return pp_str_eq(line, PP_LIT(PP_SAMPLES_STACK)) ||
+	       (line.len > stack.len && memcmp(line.ptr + line.len - stack.len, stack.ptr, stack.len) == 0);
+}
+
+/* A frame may begin with '[' or '<' too, so what follows decides. */
+static int sniff_markup(struct pp_str line, struct pp_error *err)
+{
+	static const struct pp_str markup[] = {{"<!", 2}, {"<?", 2}, {"<html", 5}, {"<HTML", 5}, {"<svg", 4}};
+	size_t at = 1;
+	while (at < line.len && (line.ptr[at] == ' ' || line.ptr[at] == '\t'))
+		at++;
+	if ((line.ptr[0] == '{' || line.ptr[0] == '[') && (at == line.len || strchr("{[\"]}", line.ptr[at])))
+		return unsupported(err, "JSON", "");
+	for (size_t i = 0; i < PP_COUNT(markup); i++)
+		if (starts_with(line, markup[i]))
+			return unsupported(err, holds(line, PP_LIT("html")) || holds(line, PP_LIT("HTML"))
+			                                ? "HTML" : "XML or SVG", "");
+	return 0;
+}
+
+static int sniff_text(struct pp_str text, bool whole, enum pp_format *format, struct pp_error *err)
+{
+	bool cut;
+	struct pp_str line = first_line(text, whole, &cut);
+	if (line.len == 0 && whole)
+		return pp_fail(err, PP_EFORMAT, 0, "empty input: nothing but blanks");
+	if (starts_with(text, PP_LIT(PP_RECORDS_MAGIC)))
+		*format = PP_FORMAT_RECORDS;
+	else if (sniff_named_text(line, text, err) < 0)
+		return -1;
+	else if (is_samples_header(line, cut))
+		*format = PP_FORMAT_SAMPLES;
+	else if (ends_in_count(line) && !cut)
+		*format = PP_FORMAT_FOLDED;
+	else if (line.len > 0 && sniff_markup(line, err) < 0)
+		return -1;
+	else if (cut) /* a first stack longer than what is in sight: its reader will say what is wrong */
+		*format = PP_FORMAT_FOLDED;
+	else
+		return pp_fail(err, PP_EFORMAT, 0, "is not a profile: text that is neither records, samples nor folded stacks");
+	return 0;
+}
+
+int pp_sniff(const unsigned char *bytes, size_t n, bool whole, enum pp_format *format, struct pp_error *err)
+{
+	struct pp_str text = {(const char *)bytes, n};
+	if (sniff_magic(bytes, n, err) < 0)
+		return -1;
+	if (is_text(text))
+		return sniff_text(text, whole, format, err);
+	if (!is_profile_tag(bytes[0]))
+		return pp_fail(err, PP_EFORMAT, 0, "is not a profile: its first byte is 0x%02x", bytes[0]);
+	if (is_otlp(bytes, n))
+		return unsupported(err, "OTLP profile (OpenTelemetry)", "export pprof instead");
+	*format = PP_FORMAT_PPROF;
+	return 0;
+}
