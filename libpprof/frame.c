@@ -119,6 +119,38 @@ struct pp_str pp_frames_label(const struct pp_frames *set, uint32_t frame)
 	return set->label[frame];
 }
 
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_i64(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Every field that can tell two frames apart comes before the index, so that the order in which
+ * profiles came never shows. */
+int pp_frames_cmp(const struct pp_frames *set, uint32_t a, uint32_t b)
+{
+	const struct pp_frame *left = &set->frame[a], *right = &set->frame[b];
+	int order = pp_str_cmp(set->label[a], set->label[b]);
+
+	if (order == 0)
+		order = pp_str_cmp(left->file, right->file);
+	if (order == 0)
+		order = compare_i64(left->line, right->line);
+	if (order == 0)
+		order = compare_i64(left->column, right->column);
+	if (order == 0)
+		order = compare_u64(left->address, right->address);
+	if (order == 0)
+		order = pp_str_cmp(left->mapping, right->mapping);
+	if (order == 0)
+		order = compare_i64(left->start_line, right->start_line);
+	return order != 0 ? order : compare_u64(a, b);
+}
+
 static int fail_memory(const struct pp_frames *set, struct pp_error *err)
 {
 	if (pp_arena_over(set->arena))

@@ -61,6 +61,10 @@ const struct pp_frame *pp_frames_at(const struct pp_frames *frames, uint32_t fra
  * code, "(no stack)". Borrowed from the set; raw bytes, not escaped. */
 struct pp_str pp_frames_label(const struct pp_frames *frames, uint32_t frame);
 
+/* A total order of the frames of a set by what they are: label, file, line, column, address, mapping,
+ * first line of the function. 0 only for a frame and itself. */
+int pp_frames_cmp(const struct pp_frames *frames, uint32_t a, uint32_t b);
+
 /* Frames of every location of one profile: those of location l are
  * frame[first[l] … first[l + 1]), innermost first, at least one. */
 struct pp_frame_map {

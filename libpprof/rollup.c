@@ -122,45 +122,20 @@ void pp_rollup_release(struct pp_rollup *rollup)
 
 struct ranked {
 	uint64_t first, second; /* magnitudes before and after the label */
-	struct pp_str label;
-	const struct pp_frame *frame;
-	uint32_t index;
+	const struct pp_frames *frames;
+	uint32_t frame;
 };
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_i64(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/* Every field that can tell two frames apart is compared before the index, so that the order of the
- * frame set never shows. */
 static int compare_ranked(const void *left, const void *right)
 {
 	const struct ranked *a = left, *b = right;
-	int order = compare_u64(b->first, a->first);
+	int order = (a->first < b->first) - (a->first > b->first);
 
 	if (order == 0)
-		order = pp_str_cmp(a->label, b->label);
+		order = pp_str_cmp(pp_frames_label(a->frames, a->frame), pp_frames_label(b->frames, b->frame));
 	if (order == 0)
-		order = compare_u64(b->second, a->second);
-	if (order == 0)
-		order = pp_str_cmp(a->frame->file, b->frame->file);
-	if (order == 0)
-		order = compare_i64(a->frame->line, b->frame->line);
-	if (order == 0)
-		order = compare_i64(a->frame->column, b->frame->column);
-	if (order == 0)
-		order = compare_u64(a->frame->address, b->frame->address);
-	if (order == 0)
-		order = pp_str_cmp(a->frame->mapping, b->frame->mapping);
-	if (order == 0)
-		order = compare_i64(a->frame->start_line, b->frame->start_line);
-	return order != 0 ? order : compare_u64(a->index, b->index);
+		order = (a->second < b->second) - (a->second > b->second);
+	return order != 0 ? order : pp_frames_cmp(a->frames, a->frame, b->frame);
 }
 
 int pp_rollup_order(const struct pp_rollup *rollup, const struct pp_frames *frames, bool by_cum,
@@ -179,12 +154,11 @@ int pp_rollup_order(const struct pp_rollup *rollup, const struct pp_frames *fram
 		const uint64_t flat = pp_abs_i64(rollup->flat[f]), cum = pp_abs_i64(rollup->cum[f]);
 		if (flat == 0 && cum == 0)
 			continue;
-		ranked[used++] = (struct ranked){by_cum ? cum : flat, by_cum ? flat : cum, pp_frames_label(frames, f),
-		                                 pp_frames_at(frames, f), f};
+		ranked[used++] = (struct ranked){by_cum ? cum : flat, by_cum ? flat : cum, frames, f};
 	}
 	qsort(ranked, used, sizeof *ranked, compare_ranked);
 	for (uint32_t i = 0; i < used; i++)
-		made[i] = ranked[i].index;
+		made[i] = ranked[i].frame;
 	free(ranked);
 	*order = made;
 	*n = used;

@@ -26,7 +26,7 @@ int pp_rollup_make(const struct pp_profile *profile, const struct pp_frames *fra
 void pp_rollup_release(struct pp_rollup *rollup);
 
 /* Frames with flat or cum not 0, ordered as the reference orders -top: |flat| descending, label,
- * |cum| descending (by_cum: |cum|, label, |flat|), then file, line, address, mapping, index.
+ * |cum| descending (by_cum: |cum|, label, |flat|), then as pp_frames_cmp.
  * *order is malloc'ed, for free(). */
 int pp_rollup_order(const struct pp_rollup *rollup, const struct pp_frames *frames, bool by_cum,
                     uint32_t **order, uint32_t *n, struct pp_error *err) PP_MUSTUSE;

@@ -1,0 +1,520 @@
+#include "libpprof/callgraph_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An edge in the making: ends are frames, and `seen` is the last stack that counted it. */
+struct edge {
+	struct pp_edge e;
+	uint64_t seen;
+};
+
+struct maker {
+	const struct pp_frames *frames;
+	const struct pp_graph_side *sides;
+	size_t sides_n;
+	const struct pp_callgraph_options *options;
+	uint32_t frames_n;
+
+	int64_t *load[2];      /* by stack of the side: the scaled values of its samples */
+	int64_t total[2];
+	struct pp_node *all;   /* by frame */
+	uint32_t *rank;        /* by frame: its place in the order of names */
+	unsigned char *kept;   /* by frame */
+	uint64_t *seen;        /* by frame: the last stack that counted it */
+	int64_t *score;        /* by frame: one side only */
+	uint32_t *list;        /* kept frames, by importance */
+	uint32_t list_n;
+
+	struct edge *edges;
+	size_t edges_n, edges_capacity;
+	uint32_t *slots; /* hash of (from, to): index into edges plus 1, or 0 */
+	size_t slots_n;  /* a power of 2 */
+};
+
+static int no_memory(struct pp_error *err)
+{
+	return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for a call graph");
+}
+
+/* Sums the scaled values of each stack. As in rollup.c, no sum of some of the values can overflow once
+ * the sum of all magnitudes fits. */
+static int load_side(struct maker *maker, size_t s, struct pp_error *err)
+{
+	const struct pp_graph_side *side = &maker->sides[s];
+	uint64_t total = 0;
+
+	maker->load[s] = calloc((size_t)side->profile->stacks_n + 1, sizeof *maker->load[s]);
+	if (!maker->load[s])
+		return no_memory(err);
+	for (uint32_t i = 0; i < side->profile->samples_n; i++) {
+		int64_t value = pp_value(side->profile, i, side->column);
+		if (side->scale != 1) {
+			const double scaled = (double)value * side->scale;
+			if (!(fabs(scaled) < 9.2e18))
+				return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "a scaled value does not fit 64 bits");
+			value = llround(scaled);
+		}
+		total += pp_abs_i64(value);
+		if (total > INT64_MAX)
+			return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the values add up to more than 63 bits");
+		maker->load[s][side->profile->sample_stack[i]] += value;
+	}
+	maker->total[s] = (int64_t)total;
+	return 0;
+}
+
+/* A number for a stack that no other stack of either side has, from 1. */
+static uint64_t stack_stamp(const struct maker *maker, size_t s, uint32_t stack)
+{
+	return (s == 0 ? 0 : (uint64_t)maker->sides[0].profile->stacks_n) + stack + 1;
+}
+
+static void count_node(struct maker *maker, size_t s, uint32_t frame, uint64_t stamp, int64_t load)
+{
+	if (maker->seen[frame] == stamp)
+		return;
+	maker->seen[frame] = stamp;
+	maker->all[frame].cum[s] += load;
+}
+
+static void roll_side(struct maker *maker, size_t s)
+{
+	const struct pp_profile *profile = maker->sides[s].profile;
+	const struct pp_frame_map *map = maker->sides[s].map;
+
+	for (uint32_t i = 0; i < profile->stacks_n; i++) {
+		const struct pp_stack *stack = &profile->stacks[i];
+		const int64_t load = maker->load[s][i];
+		const uint64_t stamp = stack_stamp(maker, s, i);
+		if (load == 0)
+			continue;
+		const uint32_t leaf = stack->n > 0 ? map->frame[map->first[stack->locations[0]]] : map->no_stack;
+		maker->all[leaf].flat[s] += load;
+		count_node(maker, s, leaf, stamp, load);
+		for (uint32_t k = 0; k < stack->n; k++)
+			for (uint32_t f = map->first[stack->locations[k]]; f < map->first[stack->locations[k] + 1]; f++)
+				count_node(maker, s, map->frame[f], stamp, load);
+	}
+}
+
+static size_t slot_of(const struct maker *maker, uint32_t from, uint32_t to)
+{
+	uint64_t h = ((uint64_t)from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
+
+	h ^= h >> 29;
+	h *= UINT64_C(0xbf58476d1ce4e5b9);
+	size_t at = (size_t)(h >> 20) & (maker->slots_n - 1);
+	while (maker->slots[at] != 0) {
+		const struct pp_edge *e = &maker->edges[maker->slots[at] - 1].e;
+		if (e->from == from && e->to == to)
+			break;
+		at = (at + 1) & (maker->slots_n - 1);
+	}
+	return at;
+}
+
+/* Room for one more edge, with the hash at most half full. */
+static int grow_edges(struct maker *maker, struct pp_error *err)
+{
+	if (maker->edges_n < maker->edges_capacity)
+		return 0;
+	const size_t capacity = maker->edges_capacity > 0 ? maker->edges_capacity * 2 : 512;
+	struct edge *edges = realloc(maker->edges, capacity * sizeof *edges);
+	if (!edges)
+		return no_memory(err);
+	maker->edges = edges;
+	uint32_t *slots = calloc(capacity * 2, sizeof *slots);
+	if (!slots)
+		return no_memory(err);
+	free(maker->slots);
+	maker->slots = slots;
+	maker->slots_n = capacity * 2;
+	maker->edges_capacity = capacity;
+	for (size_t i = 0; i < maker->edges_n; i++)
+		slots[slot_of(maker, edges[i].e.from, edges[i].e.to)] = (uint32_t)i + 1;
+	return 0;
+}
+
+struct call {
+	uint32_t from, to;
+	bool residual, inlined;
+};
+
+static int count_edge(struct maker *maker, size_t s, const struct call *call, uint64_t stamp, int64_t load,
+                      struct pp_error *err)
+{
+	if (maker->edges_n >= UINT32_MAX - 1)
+		return pp_fail(err, PP_ELIMIT, PP_NO_OFFSET, "a call graph with too many edges");
+	if (grow_edges(maker, err) != 0)
+		return -1;
+	const size_t at = slot_of(maker, call->from, call->to);
+	if (maker->slots[at] == 0) {
+		maker->edges[maker->edges_n++] = (struct edge){{call->from, call->to, {0, 0}, false, true}, 0};
+		maker->slots[at] = (uint32_t)maker->edges_n;
+	}
+	struct edge *edge = &maker->edges[maker->slots[at] - 1];
+	if (edge->seen == stamp)
+		return 0;
+	edge->seen = stamp;
+	edge->e.weight[s] += load;
+	edge->e.residual |= call->residual;
+	edge->e.inlined &= call->inlined;
+	return 0;
+}
+
+/* Walks a stack from the root to the leaf over the kept frames. */
+static int walk_stack(struct maker *maker, size_t s, uint32_t index, struct pp_error *err)
+{
+	const struct pp_frame_map *map = maker->sides[s].map;
+	const struct pp_stack *stack = &maker->sides[s].profile->stacks[index];
+	struct call call = {PP_NONE, PP_NONE, false, false};
+
+	for (uint32_t k = stack->n; k > 0; k--) {
+		const uint32_t first = map->first[stack->locations[k - 1]];
+		const uint32_t end = map->first[stack->locations[k - 1] + 1];
+		for (uint32_t f = end; f > first; f--) {
+			call.to = map->frame[f - 1];
+			if (!maker->kept[call.to]) {
+				call.residual = true;
+				continue;
+			}
+			call.inlined = f != end;
+			if (call.from != PP_NONE && call.from != call.to &&
+			    count_edge(maker, s, &call, stack_stamp(maker, s, index), maker->load[s][index], err) != 0)
+				return -1;
+			call.from = call.to;
+			call.residual = false;
+		}
+	}
+	return 0;
+}
+
+static uint64_t magnitude(const struct maker *maker, const int64_t v[2])
+{
+	const uint64_t a = pp_abs_i64(v[0]), b = maker->sides_n > 1 ? pp_abs_i64(v[1]) : 0;
+
+	return a > b ? a : b;
+}
+
+/* Sorting needs the maker, and ISO C's qsort takes no context. */
+struct sorted_edge {
+	uint64_t weight;
+	uint32_t from_rank, to_rank;
+	struct edge edge;
+};
+
+static int compare_edges(const void *left, const void *right)
+{
+	const struct sorted_edge *a = left, *b = right;
+	int order = (a->weight < b->weight) - (a->weight > b->weight);
+
+	if (order == 0)
+		order = (a->from_rank > b->from_rank) - (a->from_rank < b->from_rank);
+	return order != 0 ? order : (a->to_rank > b->to_rank) - (a->to_rank < b->to_rank);
+}
+
+/* Puts edges into their order and leaves out those that came to nothing. The hash is void after. */
+static int sort_edges(struct maker *maker, struct pp_error *err)
+{
+	struct sorted_edge *sorted = malloc((maker->edges_n + 1) * sizeof *sorted);
+	size_t n = 0;
+
+	if (!sorted)
+		return no_memory(err);
+	for (size_t i = 0; i < maker->edges_n; i++) {
+		const struct edge *edge = &maker->edges[i];
+		if (edge->e.weight[0] != 0 || edge->e.weight[1] != 0)
+			sorted[n++] = (struct sorted_edge){magnitude(maker, edge->e.weight), maker->rank[edge->e.from],
+			                                   maker->rank[edge->e.to], *edge};
+	}
+	qsort(sorted, n, sizeof *sorted, compare_edges);
+	for (size_t i = 0; i < n; i++)
+		maker->edges[i] = sorted[i].edge;
+	maker->edges_n = n;
+	free(sorted);
+	return 0;
+}
+
+static int collect_edges(struct maker *maker, struct pp_error *err)
+{
+	maker->edges_n = 0;
+	if (maker->slots)
+		memset(maker->slots, 0, maker->slots_n * sizeof *maker->slots);
+	for (size_t s = 0; s < maker->sides_n; s++)
+		for (uint32_t i = 0; i < maker->sides[s].profile->stacks_n; i++)
+			if (maker->load[s][i] != 0 && walk_stack(maker, s, i, err) != 0)
+				return -1;
+	return sort_edges(maker, err);
+}
+
+/* -f log2 f, with 0 log 0 = 0. */
+static double surprise(uint64_t part, double whole)
+{
+	const double f = (double)part / whole;
+
+	return part == 0 ? 0 : -f * log2(f);
+}
+
+/* How calls fan in and out at a frame, as the reference ranks nodes of a drawing: a frame that only
+ * hands on to one callee from one caller says little. The reference's denominator leaves negative
+ * weights out, which makes scores that are not numbers; here it is |self| + sum of |weights|. */
+struct fan {
+	double in_sum, out_sum, in, out;
+	bool has_in, has_out;
+};
+
+static void score_nodes(struct maker *maker, struct fan *fans)
+{
+	for (uint32_t i = 0; i < maker->list_n; i++)
+		fans[maker->list[i]] = (struct fan){.out_sum = (double)pp_abs_i64(maker->all[maker->list[i]].flat[0])};
+	for (size_t i = 0; i < maker->edges_n; i++) {
+		const struct pp_edge *e = &maker->edges[i].e;
+		const double w = (double)pp_abs_i64(e->weight[0]);
+		fans[e->from].out_sum += w;
+		fans[e->from].has_out = true;
+		fans[e->to].in_sum += w;
+		fans[e->to].has_in = true;
+	}
+	for (size_t i = 0; i < maker->edges_n; i++) {
+		const struct pp_edge *e = &maker->edges[i].e;
+		const uint64_t w = pp_abs_i64(e->weight[0]);
+		fans[e->from].out += surprise(w, fans[e->from].out_sum);
+		fans[e->to].in += surprise(w, fans[e->to].in_sum);
+	}
+	for (uint32_t i = 0; i < maker->list_n; i++) {
+		const uint32_t frame = maker->list[i];
+		const struct pp_node *node = &maker->all[frame];
+		const struct fan *fan = &fans[frame];
+		const double in = fan->has_in ? fan->in : 1;
+		const double out = fan->has_out ? fan->out + surprise(pp_abs_i64(node->flat[0]), fan->out_sum) : 1;
+		const double score = trunc((in + out) * (double)node->cum[0]) + (double)node->flat[0];
+		maker->score[frame] = fabs(score) < 9.2e18 ? (int64_t)fabs(score) : INT64_MAX;
+	}
+}
+
+struct sorted_node {
+	uint64_t first, second;
+	uint32_t rank, frame;
+};
+
+static int compare_nodes(const void *left, const void *right)
+{
+	const struct sorted_node *a = left, *b = right;
+	int order = (a->first < b->first) - (a->first > b->first);
+
+	if (order == 0)
+		order = (a->second < b->second) - (a->second > b->second);
+	return order != 0 ? order : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* |a - b| of any two numbers. */
+static uint64_t distance(int64_t a, int64_t b)
+{
+	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* Sorts the list by importance: the score; of a comparison, the change and then the size. */
+static int sort_nodes(struct maker *maker, struct pp_error *err)
+{
+	struct sorted_node *sorted = malloc(((size_t)maker->list_n + 1) * sizeof *sorted);
+	struct fan *fans = NULL;
+
+	if (maker->sides_n == 1)
+		fans = malloc(((size_t)maker->frames_n + 1) * sizeof *fans);
+	if (!sorted || (maker->sides_n == 1 && !fans)) {
+		free(sorted);
+		free(fans);
+		return no_memory(err);
+	}
+	if (fans)
+		score_nodes(maker, fans);
+	for (uint32_t i = 0; i < maker->list_n; i++) {
+		const uint32_t frame = maker->list[i];
+		const struct pp_node *node = &maker->all[frame];
+		sorted[i] = (struct sorted_node){(uint64_t)maker->score[frame], 0, maker->rank[frame], frame};
+		if (maker->sides_n > 1) {
+			sorted[i].first = distance(node->cum[0], node->cum[1]);
+			sorted[i].second = magnitude(maker, node->cum);
+		}
+	}
+	qsort(sorted, maker->list_n, sizeof *sorted, compare_nodes);
+	for (uint32_t i = 0; i < maker->list_n; i++)
+		maker->list[i] = sorted[i].frame;
+	free(sorted);
+	free(fans);
+	return 0;
+}
+
+struct named_frame {
+	const struct pp_frames *frames;
+	uint32_t frame;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct named_frame *a = left, *b = right;
+
+	return pp_frames_cmp(a->frames, a->frame, b->frame);
+}
+
+/* Lists the frames that have a value, in the order of their names, and ranks them. */
+static int list_nodes(struct maker *maker, struct pp_error *err)
+{
+	struct named_frame *named = malloc(((size_t)maker->frames_n + 1) * sizeof *named);
+
+	if (!named)
+		return no_memory(err);
+	for (uint32_t f = 0; f < maker->frames_n; f++) {
+		struct pp_node *node = &maker->all[f];
+		node->frame = f;
+		if (node->flat[0] != 0 || node->cum[0] != 0 || node->flat[1] != 0 || node->cum[1] != 0)
+			named[maker->list_n++] = (struct named_frame){maker->frames, f};
+	}
+	qsort(named, maker->list_n, sizeof *named, compare_names);
+	for (uint32_t i = 0; i < maker->list_n; i++) {
+		maker->list[i] = named[i].frame;
+		maker->rank[named[i].frame] = i;
+	}
+	free(named);
+	return 0;
+}
+
+/* Whether v reaches this share of its side's total on some side. */
+static bool reaches(const struct maker *maker, const int64_t v[2], double fraction)
+{
+	for (size_t s = 0; s < maker->sides_n; s++)
+		if (pp_abs_i64(v[s]) >= (uint64_t)((double)maker->total[s] * fraction))
+			return true;
+	return false;
+}
+
+/* Shortens the list to what can be drawn, in two steps as the reference: by size, then by number. */
+static int choose_nodes(struct maker *maker, struct pp_error *err)
+{
+	const uint32_t limit = maker->options->node_limit;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < maker->list_n; i++) {
+		const uint32_t frame = maker->list[i];
+		if (!reaches(maker, maker->all[frame].cum, maker->options->node_fraction))
+			continue;
+		maker->list[n++] = frame;
+		maker->kept[frame] = 1;
+	}
+	maker->list_n = n;
+	if (collect_edges(maker, err) != 0 || sort_nodes(maker, err) != 0)
+		return -1;
+	if (limit == 0 || limit >= maker->list_n)
+		return 0;
+	for (uint32_t i = limit; i < maker->list_n; i++)
+		maker->kept[maker->list[i]] = 0;
+	maker->list_n = limit;
+	return collect_edges(maker, err) != 0 ? -1 : sort_nodes(maker, err);
+}
+
+static uint32_t drop_light_edges(struct maker *maker)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < maker->edges_n; i++)
+		if (reaches(maker, maker->edges[i].e.weight, maker->options->edge_fraction))
+			maker->edges[n++] = maker->edges[i];
+	const uint32_t dropped = (uint32_t)(maker->edges_n - n);
+	maker->edges_n = n;
+	return dropped;
+}
+
+/* Turns lists of frames into nodes and edges between them. */
+static int fill_graph(struct maker *maker, struct pp_callgraph *graph, struct pp_error *err)
+{
+	graph->nodes = malloc(((size_t)maker->list_n + 1) * sizeof *graph->nodes);
+	graph->edges = malloc((maker->edges_n + 1) * sizeof *graph->edges);
+	if (!graph->nodes || !graph->edges)
+		return no_memory(err);
+	for (uint32_t i = 0; i < maker->list_n; i++) {
+		graph->nodes[i] = maker->all[maker->list[i]];
+		maker->rank[maker->list[i]] = i; /* names are no longer needed: from here the node */
+	}
+	for (size_t i = 0; i < maker->edges_n; i++) {
+		graph->edges[i] = maker->edges[i].e;
+		graph->edges[i].from = maker->rank[graph->edges[i].from];
+		graph->edges[i].to = maker->rank[graph->edges[i].to];
+	}
+	graph->nodes_n = maker->list_n;
+	graph->edges_n = (uint32_t)maker->edges_n;
+	graph->total[0] = maker->total[0];
+	graph->total[1] = maker->total[1];
+	return 0;
+}
+
+static int allocate(struct maker *maker, struct pp_error *err)
+{
+	const size_t n = (size_t)maker->frames_n + 1;
+
+	maker->all = calloc(n, sizeof *maker->all);
+	maker->rank = calloc(n, sizeof *maker->rank);
+	maker->kept = calloc(n, sizeof *maker->kept);
+	maker->seen = calloc(n, sizeof *maker->seen);
+	maker->score = calloc(n, sizeof *maker->score);
+	maker->list = calloc(n, sizeof *maker->list);
+	return maker->all && maker->rank && maker->kept && maker->seen && maker->score && maker->list
+	               ? 0
+	               : no_memory(err);
+}
+
+static void release(struct maker *maker)
+{
+	free(maker->load[0]);
+	free(maker->load[1]);
+	free(maker->all);
+	free(maker->rank);
+	free(maker->kept);
+	free(maker->seen);
+	free(maker->score);
+	free(maker->list);
+	free(maker->edges);
+	free(maker->slots);
+}
+
+int pp_callgraph_make(const struct pp_frames *frames, const struct pp_graph_side *sides, size_t sides_n,
+                      const struct pp_callgraph_options *options, struct pp_callgraph *graph,
+                      struct pp_error *err)
+{
+	struct maker maker = {.frames = frames, .sides = sides, .sides_n = sides_n, .options = options,
+	                      .frames_n = pp_frames_count(frames)};
+	struct pp_callgraph made = {0};
+	int status = -1;
+
+	if (allocate(&maker, err) != 0)
+		goto done;
+	for (size_t s = 0; s < sides_n; s++) {
+		if (load_side(&maker, s, err) != 0)
+			goto done;
+		roll_side(&maker, s);
+	}
+	if (list_nodes(&maker, err) != 0)
+		goto done;
+	made.nodes_all_n = maker.list_n;
+	if (choose_nodes(&maker, err) != 0)
+		goto done;
+	made.nodes_dropped_n = made.nodes_all_n - maker.list_n;
+	made.edges_dropped_n = drop_light_edges(&maker);
+	if (fill_graph(&maker, &made, err) != 0 || pp_callgraph_remove_redundant(&made, err) != 0)
+		goto done;
+	*graph = made;
+	made = (struct pp_callgraph){0};
+	status = 0;
+done:
+	pp_callgraph_release(&made);
+	release(&maker);
+	return status;
+}
+
+void pp_callgraph_release(struct pp_callgraph *graph)
+{
+	free(graph->nodes);
+	free(graph->edges);
+	*graph = (struct pp_callgraph){0};
+}
