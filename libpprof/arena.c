@@ -9,6 +9,7 @@ enum { ALIGN = 8, LARGE = 64 * 1024, CHUNK_MIN = 4 * 1024, CHUNK_MAX = 256 * 102
 
 struct chunk {
 	struct chunk *next;
+	size_t n; /* bytes behind this header */
 };
 
 struct large {
@@ -37,21 +38,48 @@ struct pp_arena *pp_arena_new(uint64_t budget_bytes)
 	return arena;
 }
 
+static void free_chunks(struct chunk *chunk)
+{
+	while (chunk) {
+		struct chunk *next = chunk->next;
+		free(chunk);
+		chunk = next;
+	}
+}
+
+static void free_larges(struct large *large)
+{
+	while (large) {
+		struct large *next = large->next;
+		free(large);
+		large = next;
+	}
+}
+
 void pp_arena_free(struct pp_arena *arena)
 {
 	if (!arena)
 		return;
-	while (arena->chunks) {
-		struct chunk *next = arena->chunks->next;
-		free(arena->chunks);
-		arena->chunks = next;
-	}
-	while (arena->larges) {
-		struct large *next = arena->larges->next;
-		free(arena->larges);
-		arena->larges = next;
-	}
+	free_chunks(arena->chunks);
+	free_larges(arena->larges);
 	free(arena);
+}
+
+void pp_arena_clear(struct pp_arena *arena)
+{
+	struct chunk *kept = arena->chunks; /* the newest, so the largest */
+
+	free_larges(arena->larges);
+	arena->larges = NULL;
+	arena->used = 0;
+	arena->over = false;
+	if (!kept)
+		return;
+	free_chunks(kept->next);
+	kept->next = NULL;
+	arena->free = (char *)(kept + 1);
+	arena->free_n = kept->n;
+	arena->used = kept->n;
 }
 
 static bool charge(struct pp_arena *arena, size_t bytes)
@@ -112,6 +140,7 @@ static bool new_chunk(struct pp_arena *arena, size_t at_least)
 		return false;
 	}
 	chunk->next = arena->chunks;
+	chunk->n = n;
 	arena->chunks = chunk;
 	arena->free = (char *)(chunk + 1);
 	arena->free_n = n;

@@ -10,6 +10,9 @@ struct pp_arena;
 struct pp_arena *pp_arena_new(uint64_t budget_bytes) PP_MUSTUSE;
 void pp_arena_free(struct pp_arena *arena); /* NULL is fine */
 
+/* Ends all pieces. The arena is as new, and keeps some memory for what comes. */
+void pp_arena_clear(struct pp_arena *arena);
+
 /* n bytes aligned to 8, not cleared; NULL over budget or without memory (pp_arena_over
  * tells which). n == 0 gives a valid pointer. */
 void *pp_arena_alloc(struct pp_arena *arena, size_t n) PP_MUSTUSE;

@@ -110,7 +110,10 @@ struct pp_build *pp_build_new(const struct pp_limits *limits, struct pp_error *e
 		goto fail;
 	return build;
 fail:
-	pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
+	if (build && failed(build))
+		*err = build->err;
+	else
+		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
 	pp_build_free(build);
 	return NULL;
 }
@@ -289,81 +292,14 @@ uint32_t pp_build_stack(struct pp_build *build, const uint32_t *locations, uint3
 	return index;
 }
 
-/* Cuts PP_NONE out of a stack and returns how many there were. */
-static uint32_t compact_stack(struct pp_stack *stack)
-{
-	uint32_t *locations = (uint32_t *)(uintptr_t)stack->locations; /* the builder's own memory */
-	uint32_t kept = 0, n = stack->n;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (locations[i] != PP_NONE)
-			locations[kept++] = locations[i];
-	stack->n = kept;
-	return n - kept;
-}
-
-/* After compaction: equal stacks become the first of them. same[s] is where stack s went. */
-static int unite_stacks(struct pp_build *build, uint32_t *same)
-{
-	struct pp_profile *p = build->profile;
-	struct pp_intern *distinct = pp_intern_new(p->arena);
-	int result = -1;
-
-	for (uint32_t s = 0; distinct && s < p->stacks_n; s++) {
-		const struct pp_stack *stack = &p->stacks[s];
-
-		same[s] = pp_intern_put(distinct, stack->locations, stack->n * sizeof(*stack->locations), NULL);
-		if (same[s] == PP_NONE)
-			goto done;
-		p->stacks[same[s]] = *stack; /* same[s] <= s: nothing is lost */
-	}
-	if (!distinct)
-		goto done;
-	p->stacks_n = pp_intern_count(distinct);
-	for (uint32_t i = 0; i < p->samples_n; i++)
-		p->sample_stack[i] = same[p->sample_stack[i]];
-	result = 0;
-done:
-	pp_intern_free(distinct);
-	return result ? fail_memory(build) : 0;
-}
-
-static int cut_out(struct pp_build *build, uint64_t *dropped)
-{
-	struct pp_profile *p = build->profile;
-	uint32_t *scratch = calloc((size_t)p->stacks_n + 1, sizeof(*scratch));
-	int result = -1;
-
-	if (!scratch)
-		return pp_fail(&build->err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
-	for (uint32_t s = 0; s < p->stacks_n; s++)
-		scratch[s] = compact_stack(&p->stacks[s]);
-	for (uint32_t i = 0; i < p->samples_n; i++)
-		*dropped += scratch[p->sample_stack[i]];
-	if (*dropped == 0 || unite_stacks(build, scratch) == 0)
-		result = 0;
-	free(scratch);
-	return result;
-}
-
 int pp_build_remap_locations(struct pp_build *build, const uint32_t *new_index, uint64_t *dropped)
 {
-	const struct pp_profile *p = build->profile;
-	bool all_there = true;
+	return failed(build) ? -1 : pp_repair_stacks(build->profile, new_index, dropped, &build->err);
+}
 
-	*dropped = 0;
-	if (failed(build))
-		return -1;
-	for (uint32_t s = 0; s < p->stacks_n; s++) {
-		/* The memory is this builder's; only readers see it as constant. */
-		uint32_t *locations = (uint32_t *)(uintptr_t)p->stacks[s].locations;
-
-		for (uint32_t i = 0; i < p->stacks[s].n; i++) {
-			locations[i] = new_index[locations[i]];
-			all_there = all_there && locations[i] != PP_NONE;
-		}
-	}
-	return all_there ? 0 : cut_out(build, dropped);
+int pp_build_unite_label_lists(struct pp_build *build)
+{
+	return failed(build) ? -1 : pp_repair_label_lists(build->profile, &build->err);
 }
 
 /* Copies labels to scratch memory with all padding zero, so that equal lists are equal bytes. */
@@ -495,7 +431,7 @@ int pp_build_unknown(struct pp_build *build, enum pp_record record, uint32_t ind
 	return 0;
 }
 
-int pp_build_note_times(struct pp_build *build, uint64_t offset, uint64_t times, const char *text)
+static int add_note(struct pp_build *build, uint64_t offset, uint64_t times, const char *text)
 {
 	struct pp_profile *p = build->profile;
 	char printable[400];
@@ -504,8 +440,6 @@ int pp_build_note_times(struct pp_build *build, uint64_t offset, uint64_t times,
 
 	if (failed(build))
 		return -1;
-	if (times == 0)
-		return 0;
 	pp_printable(printable, sizeof(printable), text, strlen(text));
 	index = pp_intern_put(build->notes, printable, strlen(printable), &is_new);
 	if (index == PP_NONE)
@@ -530,7 +464,21 @@ int pp_build_note(struct pp_build *build, uint64_t offset, const char *format, .
 	va_start(args, format);
 	n = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return pp_build_note_times(build, offset, 1, n < 0 ? "" : text);
+	return add_note(build, offset, 1, n < 0 ? "" : text);
+}
+
+int pp_build_note_times(struct pp_build *build, uint64_t offset, uint64_t times, const char *format, ...)
+{
+	char text[400];
+	va_list args;
+	int n;
+
+	if (times == 0)
+		return failed(build) ? -1 : 0;
+	va_start(args, format);
+	n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return add_note(build, offset, times, n < 0 ? "" : text);
 }
 
 /* ---- finish ---- */

@@ -21,7 +21,17 @@ uint32_t pp_build_row(struct pp_build *build, uint32_t stack, uint32_t label_lis
 int pp_build_remap_locations(struct pp_build *build, const uint32_t *new_index, uint64_t *dropped);
 
 /* Records a note that stands for `times` occurrences; nothing when that is 0. */
-int pp_build_note_times(struct pp_build *build, uint64_t offset, uint64_t times, const char *text);
+int pp_build_note_times(struct pp_build *build, uint64_t offset, uint64_t times, const char *format, ...)
+	PP_PRINTF(4, 5);
+
+/* Label lists that became equal, because their labels were changed in place, become one. Lists are complete
+ * from then on. */
+int pp_build_unite_label_lists(struct pp_build *build);
+
+/* The work of the two above on the tables themselves. */
+int pp_repair_stacks(struct pp_profile *profile, const uint32_t *new_index, uint64_t *dropped,
+                     struct pp_error *err) PP_MUSTUSE;
+int pp_repair_label_lists(struct pp_profile *profile, struct pp_error *err) PP_MUSTUSE;
 
 /* Whether all cross references of a profile hold and its ids are distinct; PP_EFORMAT names what is
  * broken by table and index. Part of pp_build_finish. */

@@ -119,6 +119,17 @@ static int begin(struct pp_gz_reader *reader, struct pp_error *err)
 	return 0;
 }
 
+/* Reads what is left of the packed bytes: the content hash is of all. */
+static int drain(struct pp_gz_reader *reader, struct pp_error *err)
+{
+	while (!reader->packed_end) {
+		reader->z.avail_in = 0;
+		if (refill(reader, err))
+			return -1;
+	}
+	return 0;
+}
+
 /* Broken or cut packed data: the end when salvaging, else a failure. */
 static int broken(struct pp_gz_reader *reader, const char *reason, struct pp_error *err)
 {
@@ -131,7 +142,7 @@ static int broken(struct pp_gz_reader *reader, const char *reason, struct pp_err
 	snprintf(reader->summary.truncated_text, sizeof(reader->summary.truncated_text),
 	         "gzip: %s at packed byte %" PRIu64 "; %" PRIu64 " bytes were unpacked", reason,
 	         packed_offset(reader), reader->summary.raw_bytes);
-	return 0;
+	return drain(reader, err);
 }
 
 /* After a member: another one, the end, or bytes that do not belong to the profile. */
@@ -150,22 +161,20 @@ static int next_member(struct pp_gz_reader *reader, struct pp_error *err)
 	if (reader->z.avail_in == 0)
 		return 0;
 	reader->summary.trailing_offset = packed_offset(reader);
-	while (!reader->packed_end) { /* the content hash is of all bytes */
-		reader->z.avail_in = 0;
-		if (refill(reader, err))
-			return -1;
-	}
-	return 0;
+	return drain(reader, err);
 }
 
 static int check_raw(const struct pp_gz_reader *reader, struct pp_error *err)
 {
 	uint64_t raw = reader->summary.raw_bytes;
+	uint64_t most;
 
 	if (raw > reader->limits.raw_bytes)
 		return pp_fail(err, PP_ELIMIT, reader->limits.raw_bytes,
 		               "the input unpacks to more than %" PRIu64 " bytes", reader->limits.raw_bytes);
-	if (raw > RATIO_FROM_BYTES && raw / reader->limits.ratio > reader->summary.packed_bytes)
+	if (__builtin_mul_overflow(reader->limits.ratio, reader->summary.packed_bytes, &most))
+		most = UINT64_MAX;
+	if (raw > RATIO_FROM_BYTES && raw > most)
 		return pp_fail(err, PP_ELIMIT, raw, "the input unpacks to more than %" PRIu64
 		               " times its size", reader->limits.ratio);
 	return 0;

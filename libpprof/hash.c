@@ -55,15 +55,16 @@ uint64_t pp_hash64(const void *bytes, size_t n)
 	return XXH3_64bits(bytes, n);
 }
 
+/* 32 bits of the hash give the place and skip most byte comparisons, so that growing reads no key. */
 struct slot {
-	uint32_t tag;   /* high half of the hash, to skip most byte comparisons */
+	uint32_t hash;
 	uint32_t entry; /* index + 1; 0 is empty */
 };
 
 struct pp_intern {
-	struct pp_arena *arena;
+	struct pp_arena *arena; /* of the bytes; the rest goes with the table */
 	struct pp_str *entries;
-	size_t entries_capacity;
+	size_t entries_n;
 	uint32_t count;
 	struct slot *slots;
 	size_t slots_n; /* a power of two, at most half full */
@@ -92,23 +93,23 @@ void pp_intern_free(struct pp_intern *table)
 {
 	if (!table)
 		return;
+	free(table->entries);
 	free(table->slots);
 	free(table);
 }
 
 /* The slot that holds these bytes, or the empty one where they would go. */
-static size_t probe(const struct pp_intern *table, const void *bytes, size_t n, uint64_t hash)
+static size_t probe(const struct pp_intern *table, const void *bytes, size_t n, uint32_t hash)
 {
 	size_t mask = table->slots_n - 1;
-	uint32_t tag = (uint32_t)(hash >> 32);
 
-	for (size_t i = (size_t)hash & mask;; i = (i + 1) & mask) {
+	for (size_t i = hash & mask;; i = (i + 1) & mask) {
 		const struct slot *slot = &table->slots[i];
 		const struct pp_str *entry;
 
 		if (!slot->entry)
 			return i;
-		if (slot->tag != tag)
+		if (slot->hash != hash)
 			continue;
 		entry = &table->entries[slot->entry - 1];
 		if (entry->len == n && (n == 0 || memcmp(entry->ptr, bytes, n) == 0))
@@ -127,15 +128,10 @@ static int grow_slots(struct pp_intern *table)
 	table->slots = slots;
 	table->slots_n = old_n * 2;
 	for (size_t i = 0; i < old_n; i++) {
-		const struct pp_str *entry;
-		uint64_t hash;
-		size_t at;
+		size_t at = old[i].hash & (table->slots_n - 1);
 
 		if (!old[i].entry)
 			continue;
-		entry = &table->entries[old[i].entry - 1];
-		hash = XXH3_64bits_withSeed(entry->ptr, entry->len, table->seed);
-		at = (size_t)hash & (table->slots_n - 1);
 		while (slots[at].entry)
 			at = (at + 1) & (table->slots_n - 1);
 		slots[at] = old[i];
@@ -144,11 +140,27 @@ static int grow_slots(struct pp_intern *table)
 	return 0;
 }
 
+static int grow_entries(struct pp_intern *table)
+{
+	size_t room = table->entries_n ? table->entries_n * 2 : 32;
+	struct pp_str *moved = realloc(table->entries, room * sizeof(*moved));
+
+	if (!moved)
+		return -1;
+	table->entries = moved;
+	table->entries_n = room;
+	return 0;
+}
+
+static uint32_t hash_of(const struct pp_intern *table, const void *bytes, size_t n)
+{
+	return (uint32_t)XXH3_64bits_withSeed(bytes, n, table->seed);
+}
+
 uint32_t pp_intern_put(struct pp_intern *table, const void *bytes, size_t n, bool *is_new)
 {
-	uint64_t hash = XXH3_64bits_withSeed(bytes, n, table->seed);
+	uint32_t hash = hash_of(table, bytes, n);
 	size_t at = probe(table, bytes, n, hash);
-	void *entries = table->entries;
 	char *copy;
 
 	if (is_new)
@@ -162,15 +174,13 @@ uint32_t pp_intern_put(struct pp_intern *table, const void *bytes, size_t n, boo
 			return PP_NONE;
 		at = probe(table, bytes, n, hash);
 	}
-	if (pp_arena_reserve(table->arena, &entries, &table->entries_capacity, (size_t)table->count + 1,
-	                     sizeof(*table->entries)))
+	if (table->count == table->entries_n && grow_entries(table))
 		return PP_NONE;
-	table->entries = entries;
 	copy = pp_arena_copy(table->arena, bytes, n);
 	if (!copy)
 		return PP_NONE;
 	table->entries[table->count] = (struct pp_str){copy, n};
-	table->slots[at] = (struct slot){(uint32_t)(hash >> 32), table->count + 1};
+	table->slots[at] = (struct slot){hash, table->count + 1};
 	if (is_new)
 		*is_new = true;
 	return table->count++;
@@ -178,7 +188,7 @@ uint32_t pp_intern_put(struct pp_intern *table, const void *bytes, size_t n, boo
 
 uint32_t pp_intern_find(const struct pp_intern *table, const void *bytes, size_t n)
 {
-	size_t at = probe(table, bytes, n, XXH3_64bits_withSeed(bytes, n, table->seed));
+	size_t at = probe(table, bytes, n, hash_of(table, bytes, n));
 
 	return table->slots[at].entry ? table->slots[at].entry - 1 : PP_NONE;
 }

@@ -78,6 +78,8 @@ uint32_t pp_idmap_put(struct pp_idmap *map, uint64_t id, bool *is_new)
 	size_t at;
 
 	*is_new = false;
+	if (map->count >= PP_NONE - 1)
+		return PP_NONE;
 	if (id < SMALL_MAX) {
 		if (id >= map->small_n && !grow_small(map, id))
 			return PP_NONE;

@@ -1,7 +1,6 @@
 #include "libpprof/message.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +32,11 @@ struct pp_message *pp_message_new(struct pp_error *err)
 {
 	struct pp_message *message = calloc(1, sizeof(*message));
 
-	if (!message) {
+	if (message)
+		message->arena = pp_arena_new(BUDGET_BYTES);
+	if (!message || !message->arena) {
 		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
+		free(message);
 		return NULL;
 	}
 	message->allocator = (ProtobufCAllocator){allocate, leave, message};
@@ -49,9 +51,10 @@ void pp_message_free(struct pp_message *message)
 	free(message);
 }
 
-/* The wire type that a known field must have, from the descriptor. */
+/* Fills *err when a known field has another wire type than its descriptor wants. Returns the descriptor
+ * of a nested message, else NULL. */
 static const ProtobufCMessageDescriptor *check_field(const ProtobufCMessageDescriptor *descriptor,
-                                                     const struct pp_field *field, const char *path,
+                                                     const struct pp_field *field, struct pp_place place,
                                                      struct pp_error *err)
 {
 	const ProtobufCFieldDescriptor *known =
@@ -61,54 +64,70 @@ static const ProtobufCMessageDescriptor *check_field(const ProtobufCMessageDescr
 	if (!known)
 		return NULL;
 	message = known->type == PROTOBUF_C_TYPE_MESSAGE;
+	place.offset = field->offset;
+	place.field = known->name;
 	if (field->type != (message ? PP_BYTES : PP_VARINT))
-		pp_fail(err, PP_EFORMAT, field->offset, "%s.%s: wire type %d, not %d", path, known->name,
-		        (int)field->type, message ? PP_BYTES : PP_VARINT);
+		pp_place_fail(err, PP_EFORMAT, &place, "wire type %d, not %d", (int)field->type,
+		              message ? PP_BYTES : PP_VARINT);
 	return message ? known->descriptor : NULL;
 }
 
-/* Says where a record that protobuf-c refused is wrong: the messages nest two deep. */
-static int explain(const ProtobufCMessageDescriptor *descriptor, const struct pp_field *record,
-                   const char *path, struct pp_error *err)
+/* The next field of a record that protobuf-c refused; false at its end, or with *err where it is broken. */
+static bool next_field(struct pp_cursor *cursor, struct pp_field *field, struct pp_place place,
+                       struct pp_error *err)
+{
+	const char *reason = "";
+	int more = err->code == PP_OK ? pp_cursor_next(cursor, field, &reason) : 0;
+
+	place.offset = field->offset;
+	if (more < 0)
+		pp_place_fail(err, PP_EFORMAT, &place, "%s", reason);
+	return more > 0;
+}
+
+/* Says where a record that protobuf-c refused is wrong. The only messages in a record are a location's
+ * lines. */
+static void explain(const ProtobufCMessageDescriptor *descriptor, const struct pp_field *record,
+                    const struct pp_place *place, struct pp_error *err)
 {
 	struct pp_cursor cursor = pp_cursor_of(record);
-	struct pp_field field, inner_field;
+	struct pp_place line_place = *place;
+	struct pp_field field = {.offset = record->offset}, line_field = field;
 
-	while (pp_cursor_next(&cursor, &field, path, err) > 0) {
-		const ProtobufCMessageDescriptor *nested = check_field(descriptor, &field, path, err);
-		struct pp_cursor inner = pp_cursor_of(&field);
+	line_place.inner = "line";
+	line_place.inner_index = 0;
+	while (next_field(&cursor, &field, *place, err)) {
+		const ProtobufCMessageDescriptor *line = check_field(descriptor, &field, *place, err);
+		struct pp_cursor inner;
 
-		while (err->code == PP_OK && nested && pp_cursor_next(&inner, &inner_field, path, err) > 0)
-			check_field(nested, &inner_field, path, err);
-		if (err->code != PP_OK)
-			break;
+		if (!line || err->code != PP_OK)
+			continue;
+		inner = pp_cursor_of(&field);
+		while (next_field(&inner, &line_field, line_place, err))
+			check_field(line, &line_field, line_place, err);
+		line_place.inner_index++;
 	}
-	return pp_fail(err, PP_EFORMAT, record->offset, "%s: cannot be decoded", path);
+	pp_place_fail(err, PP_EFORMAT, place, "cannot be decoded");
 }
 
 static ProtobufCMessage *unpack(struct pp_message *message, const ProtobufCMessageDescriptor *descriptor,
-                                const struct pp_field *field, const char *path, struct pp_error *err)
+                                const struct pp_field *field, const struct pp_place *place,
+                                struct pp_error *err)
 {
 	ProtobufCMessage *unpacked;
 
 	if (field->type != PP_BYTES) {
-		pp_fail(err, PP_EFORMAT, field->offset, "%s: wire type %d, not %d", path, (int)field->type, PP_BYTES);
+		pp_place_fail(err, PP_EFORMAT, place, "wire type %d, not %d", (int)field->type, PP_BYTES);
 		return NULL;
 	}
-	pp_arena_free(message->arena);
-	message->arena = pp_arena_new(BUDGET_BYTES);
-	if (!message->arena) {
-		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
-		return NULL;
-	}
+	pp_arena_clear(message->arena);
 	unpacked = protobuf_c_message_unpack(descriptor, &message->allocator, field->n, field->bytes);
 	if (unpacked)
 		return unpacked;
 	if (pp_arena_over(message->arena))
-		pp_fail(err, PP_ELIMIT, field->offset, "%s: decoding needs more than %" PRIu64 " bytes", path,
-		        BUDGET_BYTES);
+		pp_place_fail(err, PP_ELIMIT, place, "decoding needs more than %" PRIu64 " bytes", BUDGET_BYTES);
 	else
-		explain(descriptor, field, path, err);
+		explain(descriptor, field, place, err);
 	return NULL;
 }
 
@@ -141,10 +160,10 @@ static int gather_unknown(struct pp_message *message, const ProtobufCMessage *fr
 	return 0;
 }
 
-int pp_message_value_type(struct pp_message *message, const struct pp_field *field, const char *path,
+int pp_message_value_type(struct pp_message *message, const struct pp_field *field, const struct pp_place *place,
                           struct pp_raw_value_type *out, struct pp_error *err)
 {
-	ProtobufCMessage *base = unpack(message, &pp__wire__value_type__descriptor, field, path, err);
+	ProtobufCMessage *base = unpack(message, &pp__wire__value_type__descriptor, field, place, err);
 	const Pp__Wire__ValueType *m = (const void *)base;
 
 	if (!base)
@@ -153,10 +172,10 @@ int pp_message_value_type(struct pp_message *message, const struct pp_field *fie
 	return gather_unknown(message, base, &out->unknown, err);
 }
 
-int pp_message_mapping(struct pp_message *message, const struct pp_field *field, const char *path,
+int pp_message_mapping(struct pp_message *message, const struct pp_field *field, const struct pp_place *place,
                        struct pp_raw_mapping *out, struct pp_error *err)
 {
-	ProtobufCMessage *base = unpack(message, &pp__wire__mapping__descriptor, field, path, err);
+	ProtobufCMessage *base = unpack(message, &pp__wire__mapping__descriptor, field, place, err);
 	const Pp__Wire__Mapping *m = (const void *)base;
 
 	if (!base)
@@ -176,10 +195,10 @@ int pp_message_mapping(struct pp_message *message, const struct pp_field *field,
 	return gather_unknown(message, base, &out->unknown, err);
 }
 
-int pp_message_function(struct pp_message *message, const struct pp_field *field, const char *path,
+int pp_message_function(struct pp_message *message, const struct pp_field *field, const struct pp_place *place,
                         struct pp_raw_function *out, struct pp_error *err)
 {
-	ProtobufCMessage *base = unpack(message, &pp__wire__function__descriptor, field, path, err);
+	ProtobufCMessage *base = unpack(message, &pp__wire__function__descriptor, field, place, err);
 	const Pp__Wire__Function *m = (const void *)base;
 
 	if (!base)
@@ -217,10 +236,10 @@ static int copy_lines(struct pp_message *message, const Pp__Wire__Location *m, s
 	return 0;
 }
 
-int pp_message_location(struct pp_message *message, const struct pp_field *field, const char *path,
+int pp_message_location(struct pp_message *message, const struct pp_field *field, const struct pp_place *place,
                         struct pp_raw_location *out, struct pp_error *err)
 {
-	ProtobufCMessage *base = unpack(message, &pp__wire__location__descriptor, field, path, err);
+	ProtobufCMessage *base = unpack(message, &pp__wire__location__descriptor, field, place, err);
 	const Pp__Wire__Location *m = (const void *)base;
 
 	if (!base)

@@ -4,6 +4,7 @@
 #ifndef PP_MESSAGE_H
 #define PP_MESSAGE_H
 
+#include "libpprof/place.h"
 #include "libpprof/wire.h"
 
 /* unknown: the fields that this version does not know, tags and payloads, in order. */
@@ -44,15 +45,15 @@ struct pp_message;
 struct pp_message *pp_message_new(struct pp_error *err) PP_MUSTUSE;
 void pp_message_free(struct pp_message *message);
 
-/* Decode the payload of a field. path names the record in errors ("location[3]"). 0, or -1 with
- * PP_EFORMAT at the offset of what is wrong, PP_ELIMIT or PP_ENOMEM. */
-int pp_message_value_type(struct pp_message *message, const struct pp_field *field, const char *path,
+/* Decode the payload of a field. place names the record in errors. 0, or -1 with PP_EFORMAT at the offset
+ * of what is wrong, PP_ELIMIT or PP_ENOMEM. */
+int pp_message_value_type(struct pp_message *message, const struct pp_field *field, const struct pp_place *place,
                           struct pp_raw_value_type *out, struct pp_error *err) PP_MUSTUSE;
-int pp_message_mapping(struct pp_message *message, const struct pp_field *field, const char *path,
+int pp_message_mapping(struct pp_message *message, const struct pp_field *field, const struct pp_place *place,
                        struct pp_raw_mapping *out, struct pp_error *err) PP_MUSTUSE;
-int pp_message_function(struct pp_message *message, const struct pp_field *field, const char *path,
+int pp_message_function(struct pp_message *message, const struct pp_field *field, const struct pp_place *place,
                         struct pp_raw_function *out, struct pp_error *err) PP_MUSTUSE;
-int pp_message_location(struct pp_message *message, const struct pp_field *field, const char *path,
+int pp_message_location(struct pp_message *message, const struct pp_field *field, const struct pp_place *place,
                         struct pp_raw_location *out, struct pp_error *err) PP_MUSTUSE;
 
 #endif

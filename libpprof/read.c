@@ -2,7 +2,6 @@
 #include "libpprof/read.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "libpprof/hash.h"
@@ -26,21 +25,6 @@ enum {
 	PROFILE_DOC_URL
 };
 
-const char *pp_place_text(const struct pp_place *place, char out[PP_PLACE_TEXT])
-{
-	size_t n = PP_PLACE_TEXT;
-	size_t at = 0;
-
-	at += (size_t)snprintf(out, n, "%s", place->record);
-	if (place->index != PP_NONE)
-		at += (size_t)snprintf(out + at, n - at, "[%" PRIu32 "]", place->index);
-	if (place->inner)
-		at += (size_t)snprintf(out + at, n - at, ".%s[%" PRIu32 "]", place->inner, place->inner_index);
-	if (place->field[0])
-		snprintf(out + at, n - at, ".%s", place->field);
-	return out;
-}
-
 uint32_t pp_reader_string(struct pp_reader *r, int64_t index, const struct pp_place *place)
 {
 	if ((uint64_t)index > r->largest_string) {
@@ -50,38 +34,50 @@ uint32_t pp_reader_string(struct pp_reader *r, int64_t index, const struct pp_pl
 	return index < 0 || index >= (int64_t)PP_NONE ? PP_NONE : (uint32_t)index;
 }
 
-static int grow_referents(struct pp_referents *t)
+void *pp_reader_room(struct pp_reader *r, void *array, size_t *room, size_t want, size_t element_bytes)
 {
-	size_t room = t->capacity ? t->capacity * 2 : 256;
+	size_t n = *room ? *room : 64, bytes;
 	void *moved;
 
-#define GROW(array) \
-	do { \
-		moved = realloc(t->array, room * sizeof(*t->array)); \
-		if (!moved) \
-			return -1; \
-		t->array = moved; \
-	} while (0)
-	GROW(id);
-	GROW(table);
-	GROW(payload_hash);
-	GROW(first_offset);
-	GROW(first_owner);
-	GROW(first_position);
-#undef GROW
-	t->capacity = room;
+	if (want <= *room)
+		return array;
+	while (n < want)
+		n = n > SIZE_MAX / 2 ? want : n * 2;
+	moved = pp_mul_size(n, element_bytes, &bytes) ? realloc(array, bytes) : NULL;
+	if (!moved) {
+		pp_fail(r->err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
+		return NULL;
+	}
+	*room = n;
+	return moved;
+}
+
+/* Ids may cost many times their bytes in the file, and come before there is a model to charge. */
+static int grow_referents(struct pp_reader *r, struct pp_referents *t, size_t want)
+{
+	const uint64_t id_bytes = sizeof(*t->references) + sizeof(*t->table) + 32; /* 32: in the idmap, at most */
+	void *moved;
+
+	if (want > r->options->limits.model_bytes / id_bytes)
+		return pp_fail(r->err, PP_ELIMIT, pp_wire_offset(r->wire),
+		               "%zu ids of %ss need more than %" PRIu64 " bytes", want, t->kind,
+		               r->options->limits.model_bytes);
+	moved = pp_reader_room(r, t->references, &t->references_n, want, sizeof(*t->references));
+	if (!moved)
+		return -1;
+	t->references = moved;
+	moved = pp_reader_room(r, t->table, &t->table_n, want, sizeof(*t->table));
+	if (!moved)
+		return -1;
+	t->table = moved;
 	return 0;
 }
 
 static void release_referents(struct pp_referents *t)
 {
 	pp_idmap_release(&t->ids);
-	free(t->id);
+	free(t->references);
 	free(t->table);
-	free(t->payload_hash);
-	free(t->first_offset);
-	free(t->first_owner);
-	free(t->first_position);
 }
 
 uint32_t pp_reader_refer(struct pp_reader *r, struct pp_referents *referents, uint64_t id, uint64_t offset,
@@ -90,42 +86,44 @@ uint32_t pp_reader_refer(struct pp_reader *r, struct pp_referents *referents, ui
 	bool is_new;
 	uint32_t index = pp_idmap_put(&referents->ids, id, &is_new);
 
-	if (index == PP_NONE || (is_new && index >= referents->capacity && grow_referents(referents))) {
+	if (index == PP_NONE) {
 		pp_fail(r->err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
 		return PP_NONE;
 	}
-	if (is_new) {
-		referents->id[index] = id;
-		referents->table[index] = PP_NONE;
-		referents->first_offset[index] = offset;
-		referents->first_owner[index] = owner;
-		referents->first_position[index] = position;
-	}
+	if (!is_new)
+		return index;
+	if (grow_referents(r, referents, (size_t)index + 1))
+		return PP_NONE;
+	referents->references[index] = (struct pp_reference){id, 0, offset, owner, position};
+	referents->table[index] = PP_NONE;
 	return index;
 }
 
 /* Makes room for the element of a definition: 1 when it is to be added, at *provisional; 0 when a
  * lenient reader passes over it; -1. */
 static int define(struct pp_reader *r, struct pp_referents *referents, const struct pp_field *field,
-                  const char *kind, const char *path, uint64_t id, uint32_t *provisional)
+                  struct pp_place place, uint64_t id, uint32_t *provisional)
 {
 	uint64_t hash = pp_hash64(field->bytes, field->n);
+	struct pp_reference *reference;
 
+	place.field = "id";
 	if (id == 0) {
-		if (pp_reader_lenient(r))
-			return pp_build_note(r->build, field->offset, "%s dropped: its id is 0", kind);
-		return pp_fail(r->err, PP_EFORMAT, field->offset, "%s.id: reserved id 0", path);
+		pp_dropped_add(&referents->id_0, field->offset);
+		return pp_reader_lenient(r) ? 0 : pp_place_fail(r->err, PP_EFORMAT, &place, "reserved id 0");
 	}
 	*provisional = pp_reader_refer(r, referents, id, field->offset, PP_NONE, 0);
 	if (*provisional == PP_NONE)
 		return -1;
+	reference = &referents->references[*provisional];
 	if (referents->table[*provisional] == PP_NONE) {
-		referents->payload_hash[*provisional] = hash;
+		reference->payload_hash = hash;
 		return 1;
 	}
-	if (pp_reader_lenient(r) && referents->payload_hash[*provisional] == hash)
-		return pp_build_note(r->build, field->offset, "%s dropped: an identical one has the same id", kind);
-	return pp_fail(r->err, PP_EFORMAT, field->offset, "%s.id: multiple %ss with same id %" PRIu64, path, kind, id);
+	pp_dropped_add(&referents->repeated, field->offset);
+	if (pp_reader_lenient(r) && reference->payload_hash == hash)
+		return 0;
+	return pp_place_fail(r->err, PP_EFORMAT, &place, "multiple %ss with same id %" PRIu64, referents->kind, id);
 }
 
 static int keep_unknown(struct pp_reader *r, enum pp_record record, uint32_t index, struct pp_str bytes)
@@ -135,15 +133,14 @@ static int keep_unknown(struct pp_reader *r, enum pp_record record, uint32_t ind
 
 static int read_sample_type(struct pp_reader *r, const struct pp_field *field)
 {
-	struct pp_place place = {field->offset, "sample_type", r->sample_types_seen++, NULL, 0, ""};
-	char path[PP_PLACE_TEXT];
+	struct pp_place place = {field->offset, "sample_type", r->sample_types_seen++, NULL, 0, NULL};
 	struct pp_raw_value_type raw;
 	struct pp_value_type type;
 	uint32_t index;
 
-	if (r->strings_seen && r->second_offset == PP_NO_OFFSET)
+	if (r->types_then_strings && r->second_offset == PP_NO_OFFSET)
 		r->second_offset = field->offset;
-	if (pp_message_value_type(r->message, field, pp_place_text(&place, path), &raw, r->err))
+	if (pp_message_value_type(r->message, field, &place, &raw, r->err))
 		return -1;
 	place.field = "type";
 	type.type = pp_reader_string(r, raw.type, &place);
@@ -155,11 +152,12 @@ static int read_sample_type(struct pp_reader *r, const struct pp_field *field)
 
 static int read_period_type(struct pp_reader *r, const struct pp_field *field)
 {
-	struct pp_place place = {field->offset, "period_type", PP_NONE, NULL, 0, "type"};
+	struct pp_place place = {field->offset, "period_type", PP_NONE, NULL, 0, NULL};
 	struct pp_raw_value_type raw;
 
-	if (pp_message_value_type(r->message, field, "period_type", &raw, r->err))
+	if (pp_message_value_type(r->message, field, &place, &raw, r->err))
 		return -1;
+	place.field = "type";
 	r->profile->period_type.type = pp_reader_string(r, raw.type, &place);
 	place.field = "unit";
 	r->profile->period_type.unit = pp_reader_string(r, raw.unit, &place);
@@ -168,16 +166,15 @@ static int read_period_type(struct pp_reader *r, const struct pp_field *field)
 
 static int read_mapping(struct pp_reader *r, const struct pp_field *field)
 {
-	struct pp_place place = {field->offset, "mapping", r->mappings_seen++, NULL, 0, ""};
-	char path[PP_PLACE_TEXT];
+	struct pp_place place = {field->offset, "mapping", r->mappings_seen++, NULL, 0, NULL};
 	struct pp_raw_mapping raw;
 	struct pp_mapping mapping;
 	uint32_t provisional, index;
 	int add;
 
-	if (pp_message_mapping(r->message, field, pp_place_text(&place, path), &raw, r->err))
+	if (pp_message_mapping(r->message, field, &place, &raw, r->err))
 		return -1;
-	add = define(r, &r->mappings, field, "mapping", path, raw.id, &provisional);
+	add = define(r, &r->mappings, field, place, raw.id, &provisional);
 	if (add <= 0)
 		return add;
 	mapping = (struct pp_mapping){
@@ -203,16 +200,15 @@ static int read_mapping(struct pp_reader *r, const struct pp_field *field)
 
 static int read_function(struct pp_reader *r, const struct pp_field *field)
 {
-	struct pp_place place = {field->offset, "function", r->functions_seen++, NULL, 0, ""};
-	char path[PP_PLACE_TEXT];
+	struct pp_place place = {field->offset, "function", r->functions_seen++, NULL, 0, NULL};
 	struct pp_raw_function raw;
 	struct pp_function function;
 	uint32_t provisional, index;
 	int add;
 
-	if (pp_message_function(r->message, field, pp_place_text(&place, path), &raw, r->err))
+	if (pp_message_function(r->message, field, &place, &raw, r->err))
 		return -1;
-	add = define(r, &r->functions, field, "function", path, raw.id, &provisional);
+	add = define(r, &r->functions, field, place, raw.id, &provisional);
 	if (add <= 0)
 		return add;
 	function = (struct pp_function){.id = raw.id, .start_line = raw.start_line};
@@ -229,41 +225,36 @@ static int read_function(struct pp_reader *r, const struct pp_field *field)
 	return keep_unknown(r, PP_RECORD_FUNCTION, index, raw.unknown);
 }
 
-/* Lines of a location, their functions by provisional index. NULL without memory. */
-static struct pp_line *convert_lines(struct pp_reader *r, const struct pp_raw_location *raw, uint64_t offset,
-                                     uint32_t location)
+/* Copies the lines of a location to scratch, their functions by provisional index. */
+static int convert_lines(struct pp_reader *r, const struct pp_raw_location *raw, uint64_t offset,
+                         uint32_t location)
 {
-	struct pp_line *lines = malloc((raw->lines_n ? raw->lines_n : 1) * sizeof(*lines));
+	void *moved = pp_reader_room(r, r->lines, &r->lines_room, raw->lines_n, sizeof(*r->lines));
 
-	if (!lines) {
-		pp_fail(r->err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
-		return NULL;
-	}
+	if (!moved && raw->lines_n)
+		return -1;
+	r->lines = moved;
 	for (uint32_t i = 0; i < raw->lines_n; i++) {
-		lines[i].function = pp_reader_refer(r, &r->functions, raw->lines[i].function_id, offset, location, i);
-		lines[i].line = raw->lines[i].line;
-		lines[i].column = raw->lines[i].column;
-		if (lines[i].function == PP_NONE) {
-			free(lines);
-			return NULL;
-		}
+		uint32_t function = pp_reader_refer(r, &r->functions, raw->lines[i].function_id, offset, location, i);
+
+		if (function == PP_NONE)
+			return -1;
+		r->lines[i] = (struct pp_line){function, raw->lines[i].line, raw->lines[i].column};
 	}
-	return lines;
+	return 0;
 }
 
 static int read_location(struct pp_reader *r, const struct pp_field *field)
 {
-	struct pp_place place = {field->offset, "location", r->locations_seen++, NULL, 0, ""};
-	char path[PP_PLACE_TEXT];
+	struct pp_place place = {field->offset, "location", r->locations_seen++, NULL, 0, NULL};
 	struct pp_raw_location raw;
 	struct pp_location location;
-	struct pp_line *lines;
 	uint32_t provisional, index;
 	int add;
 
-	if (pp_message_location(r->message, field, pp_place_text(&place, path), &raw, r->err))
+	if (pp_message_location(r->message, field, &place, &raw, r->err))
 		return -1;
-	add = define(r, &r->locations, field, "location", path, raw.id, &provisional);
+	add = define(r, &r->locations, field, place, raw.id, &provisional);
 	if (add <= 0)
 		return add;
 	location = (struct pp_location){
@@ -273,11 +264,9 @@ static int read_location(struct pp_reader *r, const struct pp_field *field)
 		if (location.mapping == PP_NONE)
 			return -1;
 	}
-	lines = convert_lines(r, &raw, field->offset, place.index);
-	if (!lines)
+	if (convert_lines(r, &raw, field->offset, place.index))
 		return -1;
-	index = pp_build_location(r->build, &location, lines, raw.lines_n);
-	free(lines);
+	index = pp_build_location(r->build, &location, r->lines, raw.lines_n);
 	if (index == PP_NONE)
 		return -1;
 	r->locations.table[provisional] = index;
@@ -287,12 +276,25 @@ static int read_location(struct pp_reader *r, const struct pp_field *field)
 	return keep_unknown(r, PP_RECORD_LOCATION, index, raw.unknown);
 }
 
+/* Every string table begins with "". After types, strings and again types, another "" is that of a second
+ * profile. */
+static void note_string(struct pp_reader *r, const struct pp_field *field)
+{
+	if (r->strings_seen == 0)
+		r->types_then_strings = r->sample_types_seen > 0;
+	else if (r->second_offset != PP_NO_OFFSET && field->n == 0)
+		r->second_sure = true;
+	r->strings_seen++;
+}
+
 static int read_string(struct pp_reader *r, const struct pp_field *field)
 {
 	struct pp_str bytes = {(const char *)field->bytes, field->n};
+	bool first = r->strings_seen == 0;
 	char text[80];
 
-	if (r->strings_seen++ == 0 && bytes.len) {
+	note_string(r, field);
+	if (first && bytes.len) {
 		pp_printable(text, sizeof(text), bytes.ptr, bytes.len);
 		if (!pp_reader_lenient(r))
 			return pp_fail(r->err, PP_EFORMAT, field->offset, "string_table[0]: '%s', must be empty", text);
@@ -305,19 +307,19 @@ static int read_string(struct pp_reader *r, const struct pp_field *field)
 
 static int read_time(struct pp_reader *r, const struct pp_field *field)
 {
-	if (r->time_seen && r->profile->time_ns != 0) {
+	if (r->profile->time_ns != 0) {
 		if (r->second_offset == PP_NO_OFFSET)
 			r->second_offset = field->offset;
+		r->second_sure = true;
 		return pp_fail(r->err, PP_EFORMAT, field->offset, "time_nanos: given twice");
 	}
-	r->time_seen = true;
 	r->profile->time_ns = (int64_t)field->value;
 	return 0;
 }
 
 static int add_comment(struct pp_reader *r, uint64_t index, uint64_t offset)
 {
-	struct pp_place place = {offset, "comment", r->comments_seen++, NULL, 0, ""};
+	struct pp_place place = {offset, "comment", r->comments_seen++, NULL, 0, NULL};
 
 	return pp_build_comment(r->build, pp_reader_string(r, (int64_t)index, &place));
 }
@@ -330,9 +332,9 @@ static int read_comment(struct pp_reader *r, const struct pp_field *field)
 	if (field->type == PP_VARINT)
 		return add_comment(r, field->value, field->offset);
 	while (packed.at != packed.end) {
-		offset = packed.offset;
+		offset = pp_cursor_offset(&packed);
 		if (!pp_cursor_varint(&packed, &value))
-			return pp_fail(r->err, PP_EFORMAT, offset, "comment: an element is not a varint");
+			return pp_fail(r->err, PP_EFORMAT, offset, "comment[%" PRIu32 "]: not a varint", r->comments_seen);
 		if (add_comment(r, value, offset))
 			return -1;
 	}
@@ -364,7 +366,7 @@ static const struct {
 static int read_field(struct pp_reader *r, const struct pp_field *field)
 {
 	struct pp_profile *p = r->profile;
-	struct pp_place place = {field->offset, "", PP_NONE, NULL, 0, ""};
+	struct pp_place place = {field->offset, "", PP_NONE, NULL, 0, NULL};
 
 	if (field->number >= PP_COUNT(known_fields))
 		return pp_build_unknown(r->build, PP_RECORD_PROFILE, 0, 0,
@@ -372,8 +374,8 @@ static int read_field(struct pp_reader *r, const struct pp_field *field)
 	place.record = known_fields[field->number].name;
 	if (field->type != known_fields[field->number].type &&
 	    !(field->number == PROFILE_COMMENT && field->type == PP_BYTES))
-		return pp_fail(r->err, PP_EFORMAT, field->offset, "%s: wire type %d does not fit this field",
-		               place.record, (int)field->type);
+		return pp_place_fail(r->err, PP_EFORMAT, &place, "wire type %d, not %d", (int)field->type,
+		                     (int)known_fields[field->number].type);
 	switch (field->number) {
 	case PROFILE_SAMPLE_TYPE:
 		return read_sample_type(r, field);
@@ -426,7 +428,7 @@ static int read_fields(struct pp_reader *r)
 			return -1;
 	}
 	if (more < 0) {
-		if (r->options->strictness != PP_SALVAGE || !pp_wire_ended_early(r->wire))
+		if (r->options->strictness != PP_SALVAGE || !pp_wire_ended_early(r->wire) || fields_n == 0)
 			return -1;
 		*r->err = (struct pp_error)PP_ERROR_INIT;
 		return pp_build_note(r->build, pp_wire_offset(r->wire),
@@ -435,6 +437,18 @@ static int read_fields(struct pp_reader *r)
 	if (fields_n == 0)
 		return pp_fail(r->err, PP_EFORMAT, PP_NO_OFFSET, "empty input file");
 	return 0;
+}
+
+/* Does the rest of a file that is refused hold the string table of a second profile? */
+static bool second_follows(struct pp_reader *r)
+{
+	struct pp_error ignored = PP_ERROR_INIT;
+	struct pp_field field;
+
+	while (!r->second_sure && r->second_offset != PP_NO_OFFSET && pp_wire_next(r->wire, &field, &ignored) > 0)
+		if (field.number == PROFILE_STRING_TABLE)
+			note_string(r, &field);
+	return r->second_sure;
 }
 
 static void release(struct pp_reader *r)
@@ -448,13 +462,22 @@ static void release(struct pp_reader *r)
 	free(r->stack);
 	free(r->values);
 	free(r->labels);
+	free(r->lines);
 	pp_buf_release(&r->unknown);
+	pp_buf_release(&r->label_unknown);
 }
 
 struct pp_profile *pp_read(struct pp_source *unpacked, const struct pp_read_options *options,
                            struct pp_error *err)
 {
-	struct pp_reader r = {.options = options, .err = err, .second_offset = PP_NO_OFFSET};
+	struct pp_reader r = {
+		.options = options,
+		.err = err,
+		.locations.kind = "location",
+		.functions.kind = "function",
+		.mappings.kind = "mapping",
+		.second_offset = PP_NO_OFFSET,
+	};
 	struct pp_profile *profile = NULL;
 
 	pp_idmap_init(&r.locations.ids);
@@ -470,7 +493,7 @@ struct pp_profile *pp_read(struct pp_source *unpacked, const struct pp_read_opti
 		profile = pp_build_finish(r.build, err);
 	if (!profile && err->code == PP_OK)
 		*err = *pp_build_error(r.build);
-	if (!profile && err->code == PP_EFORMAT && r.second_offset != PP_NO_OFFSET) {
+	if (!profile && err->code == PP_EFORMAT && second_follows(&r)) {
 		/* Any mistake is then the consequence of this one. */
 		*err = (struct pp_error)PP_ERROR_INIT;
 		pp_fail(err, PP_EFORMAT, r.second_offset,

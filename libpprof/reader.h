@@ -9,31 +9,32 @@
 #include "libpprof/build_private.h"
 #include "libpprof/idmap.h"
 #include "libpprof/message.h"
+#include "libpprof/place.h"
 #include "libpprof/read.h"
 #include "libpprof/sink.h"
 #include "libpprof/wire.h"
 
-/* Where a reference stands, so that an error can name it: "sample[17].label[0].key". */
-struct pp_place {
-	uint64_t offset;
-	const char *record; /* "sample"; constant */
-	uint32_t index;     /* PP_NONE: no index */
-	const char *inner;  /* "label", or NULL */
-	uint32_t inner_index;
-	const char *field;  /* "key" */
+/* Broken elements that a lenient reader passes over: one note each kind, made at the end. */
+struct pp_dropped {
+	uint64_t n, first_offset;
 };
-#define PP_PLACE_TEXT 120
-const char *pp_place_text(const struct pp_place *place, char out[PP_PLACE_TEXT]);
 
-/* One kind of element that is referred to by id. Arrays are by provisional index. */
+/* An id that was seen, by provisional index. */
+struct pp_reference {
+	uint64_t id;
+	uint64_t payload_hash;              /* of the defining record, to tell a harmless repetition */
+	uint64_t first_offset;              /* where it was first referred to, or defined */
+	uint32_t first_owner, first_position; /* by which sample or location, at which place in it */
+};
+
+/* One kind of element that is referred to by id. */
 struct pp_referents {
+	const char *kind; /* "location" */
 	struct pp_idmap ids;
-	uint64_t *id;
-	uint32_t *table;         /* index in the profile's table, or PP_NONE while not defined */
-	uint64_t *payload_hash;  /* of the defining record, to tell a harmless repetition */
-	uint64_t *first_offset;  /* where the id was first referred to */
-	uint32_t *first_owner, *first_position; /* by which sample or location, at which place in it */
-	size_t capacity;
+	struct pp_reference *references;
+	uint32_t *table; /* by provisional index: the index in the profile's table, or PP_NONE while not defined */
+	size_t references_n, table_n;   /* room */
+	struct pp_dropped id_0, repeated;
 };
 
 struct pp_reader {
@@ -54,18 +55,21 @@ struct pp_reader {
 	uint32_t row_n;          /* values a sample, from the first that is kept */
 	bool row_known, row_differs;
 	struct pp_place row_place; /* a sample that has another number */
-	size_t row_other_n;
+	uint32_t row_other_n;
 	struct pp_place first_row_place;
+	struct pp_dropped rows;
 
-	bool time_seen;
-	uint64_t second_offset;  /* where a second profile seems to begin, or PP_NO_OFFSET */
+	bool types_then_strings; /* the string table began after a sample type */
+	uint64_t second_offset;  /* where a second profile may begin, or PP_NO_OFFSET */
+	bool second_sure;        /* and it does */
 
-	/* scratch of the sample at hand */
+	/* scratch of the record at hand */
 	uint32_t *stack;
 	int64_t *values;
 	struct pp_label *labels;
-	size_t stack_capacity, values_capacity, labels_capacity;
-	struct pp_buf unknown;
+	struct pp_line *lines;
+	size_t stack_room, values_room, labels_room, lines_room;
+	struct pp_buf unknown, label_unknown;
 };
 
 static inline bool pp_reader_lenient(const struct pp_reader *r)
@@ -76,10 +80,21 @@ static inline bool pp_reader_lenient(const struct pp_reader *r)
 /* Takes a string index as it stands in the file; whether it exists is checked at the end. */
 uint32_t pp_reader_string(struct pp_reader *r, int64_t index, const struct pp_place *place);
 
-/* The provisional index of a referred or defined id; PP_NONE, with the error filled, without memory.
+/* The provisional index of a referred or defined id; PP_NONE, with the error filled, without memory or
+ * when the ids alone need more than limits.model_bytes.
  * offset, owner and position say where a reference stands (owner PP_NONE: a definition). */
 uint32_t pp_reader_refer(struct pp_reader *r, struct pp_referents *referents, uint64_t id,
                          uint64_t offset, uint32_t owner, uint32_t position);
+
+/* Room for want elements in a scratch array, which it returns, perhaps moved; NULL, with the error filled,
+ * without memory. */
+void *pp_reader_room(struct pp_reader *r, void *array, size_t *room, size_t want, size_t element_bytes);
+
+static inline void pp_dropped_add(struct pp_dropped *dropped, uint64_t offset)
+{
+	if (dropped->n++ == 0)
+		dropped->first_offset = offset;
+}
 
 int pp_reader_sample(struct pp_reader *r, const struct pp_field *field);
 int pp_reader_resolve(struct pp_reader *r);

@@ -1,5 +1,5 @@
 /* The hot message: samples and their labels, walked by hand. */
-#include <stdlib.h>
+#include <inttypes.h>
 
 #include "libpprof/reader.h"
 
@@ -8,173 +8,236 @@ enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3, LABEL_NUM_UNIT = 4 };
 
 /* Counts of what was gathered from the sample at hand. */
 struct sample {
-	uint32_t index;
-	uint64_t offset;
-	uint32_t stack_n, labels_n;
-	size_t values_n;
+	struct pp_place place;
+	uint32_t stack_n, values_n, labels_n;
 };
 
-static int fail_memory(struct pp_reader *r)
+static int wrong_type(struct pp_reader *r, struct pp_place place, const struct pp_field *field)
 {
-	return pp_fail(r->err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
+	place.offset = field->offset;
+	return pp_place_fail(r->err, PP_EFORMAT, &place, "wire type %d does not fit this field", (int)field->type);
 }
 
-/* Room for one more element in a scratch array; NULL without memory. */
-static void *grow(struct pp_reader *r, void *array, size_t *capacity, size_t n, size_t element_bytes)
+static int broken(struct pp_reader *r, struct pp_place place, const struct pp_field *field, const char *reason)
 {
-	size_t room = *capacity ? *capacity * 2 : 64;
-	void *moved;
+	place.offset = field->offset;
+	return pp_place_fail(r->err, PP_EFORMAT, &place, "%s", reason);
+}
 
-	if (n < *capacity)
-		return array;
-	moved = realloc(array, room * element_bytes);
-	if (!moved) {
-		fail_memory(r);
-		return NULL;
+/* limits.depth bounds all that one sample repeats: a location, a value or a label may be two bytes of the
+ * file and many times that in memory. */
+static int too_many(struct pp_reader *r, const struct sample *s, const char *field, const char *what)
+{
+	struct pp_place place = s->place;
+
+	place.field = field;
+	return pp_place_fail(r->err, PP_ELIMIT, &place, "more than %" PRIu32 " %s", r->options->limits.depth, what);
+}
+
+/* The indices of packed ids, to r->stack, which has room. */
+static int add_locations(struct pp_reader *r, struct sample *s, struct pp_cursor *ids)
+{
+	struct pp_place place = s->place;
+	uint64_t id, offset;
+
+	place.field = "location_id";
+	while (ids->at != ids->end) {
+		const unsigned char *start = ids->at;
+		uint32_t index;
+
+		if (!pp_cursor_varint(ids, &id)) {
+			place.offset = pp_cursor_offset(ids);
+			return pp_place_fail(r->err, PP_EFORMAT, &place, "an element is not a varint");
+		}
+		if (s->stack_n >= r->options->limits.depth)
+			return too_many(r, s, "location_id", "locations");
+		index = pp_idmap_peek(&r->locations.ids, id);
+		if (index == PP_NONE) {
+			offset = ids->end_offset - (uint64_t)(ids->end - start);
+			index = pp_reader_refer(r, &r->locations, id, offset, s->place.index, s->stack_n);
+			if (index == PP_NONE)
+				return -1;
+		}
+		r->stack[s->stack_n++] = index;
 	}
-	*capacity = room;
-	return moved;
+	return 0;
 }
 
-static int wrong_type(struct pp_reader *r, const struct pp_place *place, const struct pp_field *field)
+/* Packed values, to r->values, which has room. */
+static int add_values(struct pp_reader *r, struct sample *s, struct pp_cursor *values)
 {
-	char text[PP_PLACE_TEXT];
+	struct pp_place place = s->place;
+	uint64_t value;
 
-	return pp_fail(r->err, PP_EFORMAT, field->offset, "%s: wire type %d does not fit this field",
-	               pp_place_text(place, text), (int)field->type);
+	place.field = "value";
+	while (values->at != values->end) {
+		if (!pp_cursor_varint(values, &value)) {
+			place.offset = pp_cursor_offset(values);
+			return pp_place_fail(r->err, PP_EFORMAT, &place, "an element is not a varint");
+		}
+		if (s->values_n >= r->options->limits.depth)
+			return too_many(r, s, "value", "values");
+		r->values[s->values_n++] = (int64_t)value;
+	}
+	return 0;
 }
 
-static int add_location(struct pp_reader *r, struct sample *s, uint64_t id, uint64_t offset)
+/* The numbers of a repeated scalar: packed, or one element, whose bytes are what follows the tag. */
+static struct pp_cursor scalars(const struct pp_field *field)
 {
-	void *moved = grow(r, r->stack, &r->stack_capacity, s->stack_n, sizeof(*r->stack));
-	uint32_t index;
+	struct pp_cursor one = {field->whole, field->whole + field->whole_n, field->offset + field->whole_n};
+	uint64_t tag;
 
-	if (!moved)
+	if (field->type == PP_BYTES)
+		return pp_cursor_of(field);
+	(void)pp_cursor_varint(&one, &tag);
+	return one;
+}
+
+/* How many elements there may be after those that are there: each has a byte, and none counts beyond the
+ * limit. */
+static size_t want(const struct pp_reader *r, uint32_t n, const struct pp_cursor *numbers)
+{
+	size_t more = (size_t)(numbers->end - numbers->at);
+	size_t left = r->options->limits.depth - n;
+
+	return n + (more < left ? more : left);
+}
+
+static int read_locations(struct pp_reader *r, struct sample *s, const struct pp_field *field)
+{
+	struct pp_cursor ids = scalars(field);
+	void *moved = pp_reader_room(r, r->stack, &r->stack_room, want(r, s->stack_n, &ids), sizeof(*r->stack));
+
+	if (!moved && r->err->code != PP_OK)
 		return -1;
 	r->stack = moved;
-	if (s->stack_n >= r->options->limits.depth)
-		return pp_fail(r->err, PP_ELIMIT, offset, "sample[%u].location_id: more than %u locations",
-		               (unsigned)s->index, (unsigned)r->options->limits.depth);
-	index = pp_reader_refer(r, &r->locations, id, offset, s->index, s->stack_n);
-	if (index == PP_NONE)
-		return -1;
-	r->stack[s->stack_n++] = index;
-	return 0;
+	return add_locations(r, s, &ids);
 }
 
-static int add_value(struct pp_reader *r, struct sample *s, uint64_t value)
+static int read_values(struct pp_reader *r, struct sample *s, const struct pp_field *field)
 {
-	void *moved = grow(r, r->values, &r->values_capacity, s->values_n, sizeof(*r->values));
+	struct pp_cursor values = scalars(field);
+	void *moved = pp_reader_room(r, r->values, &r->values_room, want(r, s->values_n, &values),
+	                             sizeof(*r->values));
 
-	if (!moved)
+	if (!moved && r->err->code != PP_OK)
 		return -1;
 	r->values = moved;
-	r->values[s->values_n++] = (int64_t)value;
-	return 0;
+	return add_values(r, s, &values);
 }
 
-/* A repeated scalar: packed, or one element. */
-static int add_scalars(struct pp_reader *r, struct sample *s, const struct pp_field *field)
+static int read_scalars(struct pp_reader *r, struct sample *s, const struct pp_field *field)
 {
+	struct pp_place place = s->place;
 	bool locations = field->number == SAMPLE_LOCATION_ID;
-	struct pp_place place = {field->offset, "sample", s->index, NULL, 0, locations ? "location_id" : "value"};
-	struct pp_cursor packed = pp_cursor_of(field);
-	uint64_t value, offset;
 
-	if (field->type == PP_VARINT)
-		return locations ? add_location(r, s, field->value, field->offset) : add_value(r, s, field->value);
-	if (field->type != PP_BYTES)
-		return wrong_type(r, &place, field);
-	while (packed.at != packed.end) {
-		offset = packed.offset;
-		if (!pp_cursor_varint(&packed, &value))
-			return pp_fail(r->err, PP_EFORMAT, offset, "sample[%u].%s: an element is not a varint",
-			               (unsigned)s->index, place.field);
-		if (locations ? add_location(r, s, value, offset) : add_value(r, s, value))
-			return -1;
-	}
+	if (field->type == PP_VARINT || field->type == PP_BYTES)
+		return locations ? read_locations(r, s, field) : read_values(r, s, field);
+	place.field = locations ? "location_id" : "value";
+	return wrong_type(r, place, field);
+}
+
+/* One field of a label; place is the label's. */
+static int label_field(struct pp_reader *r, struct pp_label *label, struct pp_place place,
+                       const struct pp_field *field)
+{
+	static const char *const names[] = {
+		[LABEL_KEY] = "key", [LABEL_STR] = "str", [LABEL_NUM] = "num", [LABEL_NUM_UNIT] = "num_unit"};
+	int64_t value = (int64_t)field->value;
+
+	if (field->number >= PP_COUNT(names))
+		return pp_buf_append(&r->label_unknown, field->whole, field->whole_n, r->err);
+	place.field = names[field->number];
+	if (field->type != PP_VARINT)
+		return wrong_type(r, place, field);
+	place.offset = field->offset;
+	if (field->number == LABEL_KEY)
+		label->key = pp_reader_string(r, value, &place);
+	else if (field->number == LABEL_STR)
+		label->str = pp_reader_string(r, value, &place);
+	else if (field->number == LABEL_NUM)
+		label->num = value;
+	else
+		label->num_unit = pp_reader_string(r, value, &place);
 	return 0;
 }
 
-static int keep_unknown(struct pp_reader *r, enum pp_record record, uint32_t label)
+static int read_label(struct pp_reader *r, struct sample *s, const struct pp_field *field)
 {
-	uint32_t row = r->profile->samples_n; /* the row that this sample is about to become */
-	struct pp_str bytes = {r->unknown.bytes, r->unknown.n};
-
-	if (r->unknown.n == 0)
-		return 0;
-	r->unknown.n = 0;
-	return pp_build_unknown(r->build, record, row, label, bytes);
-}
-
-static int add_label(struct pp_reader *r, struct sample *s, const struct pp_field *field)
-{
-	void *moved = grow(r, r->labels, &r->labels_capacity, s->labels_n, sizeof(*r->labels));
-	struct pp_place place = {field->offset, "sample", s->index, "label", s->labels_n, ""};
+	struct pp_place place = s->place;
 	struct pp_cursor cursor = pp_cursor_of(field);
 	struct pp_label label = {0, 0, 0, 0};
-	struct pp_buf unknown = PP_BUF_INIT;
+	const char *reason = "";
 	struct pp_field f;
-	int more, result = -1;
+	void *moved;
+	int more;
 
+	place.inner = "label";
+	place.inner_index = s->labels_n;
+	if (field->type != PP_BYTES)
+		return wrong_type(r, place, field);
+	if (s->labels_n >= r->options->limits.depth)
+		return too_many(r, s, "label", "labels");
+	r->label_unknown.n = 0;
+	while ((more = pp_cursor_next(&cursor, &f, &reason)) > 0)
+		if (label_field(r, &label, place, &f))
+			return -1;
+	if (more < 0)
+		return broken(r, place, &f, reason);
+	if (r->label_unknown.n &&
+	    pp_build_unknown(r->build, PP_RECORD_LABEL, r->profile->samples_n, s->labels_n,
+	                     (struct pp_str){r->label_unknown.bytes, r->label_unknown.n}))
+		return -1;
+	moved = pp_reader_room(r, r->labels, &r->labels_room, (size_t)s->labels_n + 1, sizeof(*r->labels));
 	if (!moved)
 		return -1;
 	r->labels = moved;
-	if (field->type != PP_BYTES)
-		return wrong_type(r, &place, field);
-	while ((more = pp_cursor_next(&cursor, &f, "sample.label", r->err)) > 0) {
-		place.offset = f.offset;
-		if (f.number > LABEL_NUM_UNIT) {
-			if (pp_buf_append(&unknown, f.whole, f.whole_n, r->err))
-				goto done;
-			continue;
-		}
-		if (f.type != PP_VARINT) {
-			place.field = "field";
-			wrong_type(r, &place, &f);
-			goto done;
-		}
-		switch (f.number) {
-		case LABEL_KEY:
-			place.field = "key";
-			label.key = pp_reader_string(r, (int64_t)f.value, &place);
-			break;
-		case LABEL_STR:
-			place.field = "str";
-			label.str = pp_reader_string(r, (int64_t)f.value, &place);
-			break;
-		case LABEL_NUM:
-			label.num = (int64_t)f.value;
-			break;
-		case LABEL_NUM_UNIT:
-			place.field = "num_unit";
-			label.num_unit = pp_reader_string(r, (int64_t)f.value, &place);
-			break;
-		}
-	}
-	if (more < 0)
-		goto done;
-	if (unknown.n && pp_build_unknown(r->build, PP_RECORD_LABEL, r->profile->samples_n, s->labels_n,
-	                                  (struct pp_str){unknown.bytes, unknown.n}))
-		goto done;
 	r->labels[s->labels_n++] = label;
-	result = 0;
-done:
-	pp_buf_release(&unknown);
-	return result;
+	return 0;
+}
+
+static int read_sample(struct pp_reader *r, struct sample *s, const struct pp_field *field)
+{
+	struct pp_cursor cursor = pp_cursor_of(field);
+	const char *reason = "";
+	struct pp_field f;
+	int more;
+
+	r->unknown.n = 0;
+	while ((more = pp_cursor_next(&cursor, &f, &reason)) > 0) {
+		int status;
+
+		switch (f.number) {
+		case SAMPLE_LOCATION_ID:
+		case SAMPLE_VALUE:
+			status = read_scalars(r, s, &f);
+			break;
+		case SAMPLE_LABEL:
+			status = read_label(r, s, &f);
+			break;
+		default:
+			status = pp_buf_append(&r->unknown, f.whole, f.whole_n, r->err);
+			break;
+		}
+		if (status)
+			return -1;
+	}
+	return more < 0 ? broken(r, s->place, &f, reason) : 0;
 }
 
 /* Do the values fit the rows before it? A sample that differs is remembered: whether it or they are
  * wrong is known when all sample types are. */
 static bool row_fits(struct pp_reader *r, const struct sample *s)
 {
-	struct pp_place place = {s->offset, "sample", s->index, NULL, 0, "value"};
+	struct pp_place place = s->place;
 
+	place.field = "value";
 	if (!r->row_known) {
 		bool types_known = pp_reader_lenient(r) && r->sample_types_seen;
 
 		r->row_known = true;
-		r->row_n = types_known ? r->sample_types_seen : (uint32_t)s->values_n;
+		r->row_n = types_known ? r->sample_types_seen : s->values_n;
 		r->first_row_place = place;
 	}
 	if (s->values_n == r->row_n)
@@ -187,44 +250,28 @@ static bool row_fits(struct pp_reader *r, const struct sample *s)
 	return false;
 }
 
+static int keep_sample(struct pp_reader *r, const struct sample *s)
+{
+	uint32_t stack, labels;
+
+	if (r->unknown.n && pp_build_unknown(r->build, PP_RECORD_SAMPLE, r->profile->samples_n, 0,
+	                                     (struct pp_str){r->unknown.bytes, r->unknown.n}))
+		return -1;
+	stack = pp_build_stack(r->build, r->stack, s->stack_n);
+	labels = s->labels_n ? pp_build_label_list(r->build, r->labels, s->labels_n) : 0;
+	return pp_build_row(r->build, stack, labels, r->values, s->values_n) == PP_NONE ? -1 : 0;
+}
+
 int pp_reader_sample(struct pp_reader *r, const struct pp_field *field)
 {
-	struct sample s = {.index = r->samples_seen++, .offset = field->offset};
-	struct pp_cursor cursor = pp_cursor_of(field);
-	struct pp_field f;
-	uint32_t stack, labels;
-	int more;
+	struct sample s = {.place = {field->offset, "sample", r->samples_seen++, NULL, 0, NULL}};
+	uint32_t unknowns_n = r->profile->unknowns_n;
 
-	r->unknown.n = 0;
-	while ((more = pp_cursor_next(&cursor, &f, "sample", r->err)) > 0) {
-		int status;
-
-		switch (f.number) {
-		case SAMPLE_LOCATION_ID:
-		case SAMPLE_VALUE:
-			status = add_scalars(r, &s, &f);
-			break;
-		case SAMPLE_LABEL:
-			status = add_label(r, &s, &f);
-			break;
-		default:
-			status = pp_buf_append(&r->unknown, f.whole, f.whole_n, r->err);
-			break;
-		}
-		if (status)
-			return -1;
-	}
-	if (more < 0)
+	if (read_sample(r, &s, field))
 		return -1;
-	if (!row_fits(r, &s)) {
-		if (!pp_reader_lenient(r))
-			return 0; /* resolve.c reports it */
-		return pp_build_note(r->build, s.offset, "sample dropped: its number of values is not that of "
-		                     "the sample types");
-	}
-	if (keep_unknown(r, PP_RECORD_SAMPLE, 0))
-		return -1;
-	stack = pp_build_stack(r->build, r->stack, s.stack_n);
-	labels = s.labels_n ? pp_build_label_list(r->build, r->labels, s.labels_n) : 0;
-	return pp_build_row(r->build, stack, labels, r->values, (uint32_t)s.values_n) == PP_NONE ? -1 : 0;
+	if (row_fits(r, &s))
+		return keep_sample(r, &s);
+	pp_dropped_add(&r->rows, field->offset);
+	r->profile->unknowns_n = unknowns_n; /* those of its labels would become the next sample's */
+	return 0;
 }

@@ -8,24 +8,18 @@ enum { VARINT_MAX = 10, WINDOW_MIN = 64 * 1024 };
 
 bool pp_cursor_varint(struct pp_cursor *cursor, uint64_t *value)
 {
-	const unsigned char *at = cursor->at;
-	size_t n = (size_t)(cursor->end - at);
+	const unsigned char *at = cursor->at, *end = cursor->end;
 	uint64_t sum = 0;
 
-	if (n && at[0] < 0x80) { /* most are one byte */
-		*value = at[0];
-		cursor->at++;
-		cursor->offset++;
-		return true;
-	}
-	if (n > VARINT_MAX)
-		n = VARINT_MAX;
-	for (size_t i = 0; i < n; i++) {
-		sum |= (uint64_t)(at[i] & 0x7f) << (7 * i);
-		if (at[i] < 0x80) {
+	if (end - at > VARINT_MAX)
+		end = at + VARINT_MAX;
+	for (unsigned shift = 0; at < end; shift += 7) {
+		unsigned char byte = *at++;
+
+		sum |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80) {
 			*value = sum;
-			cursor->at += i + 1;
-			cursor->offset += i + 1;
+			cursor->at = at;
 			return true;
 		}
 	}
@@ -49,12 +43,11 @@ static bool take(struct pp_cursor *cursor, size_t n)
 	if ((size_t)(cursor->end - cursor->at) < n)
 		return false;
 	cursor->at += n;
-	cursor->offset += n;
 	return true;
 }
 
-/* Parses the field at the cursor, which moves only past a whole one. *need is, for a field that is cut
- * off, how many bytes it has in all as far as that can be told, else 0. */
+/* Parses the field at the cursor, which moves only past a whole one. Else *reason says what is wrong, and
+ * *need, for a field that is cut off, how many bytes it has in all as far as that can be told, else 0. */
 static enum outcome parse(struct pp_cursor *cursor, struct pp_field *field, uint64_t *need, const char **reason)
 {
 	struct pp_cursor c = *cursor;
@@ -62,7 +55,7 @@ static enum outcome parse(struct pp_cursor *cursor, struct pp_field *field, uint
 	size_t head;
 
 	*need = 0;
-	field->offset = c.offset;
+	field->offset = pp_cursor_offset(&c);
 	field->whole = c.at;
 	if (!pp_cursor_varint(&c, &tag)) {
 		*reason = "the tag is not a varint";
@@ -77,6 +70,7 @@ static enum outcome parse(struct pp_cursor *cursor, struct pp_field *field, uint
 	field->bytes = NULL;
 	field->n = 0;
 	field->value = 0;
+	field->bytes_offset = 0;
 	switch (tag & 7) {
 	case PP_VARINT:
 		*reason = "the value is not a varint";
@@ -87,6 +81,7 @@ static enum outcome parse(struct pp_cursor *cursor, struct pp_field *field, uint
 	case PP_FIXED32: {
 		size_t n = (tag & 7) == PP_FIXED64 ? 8 : 4;
 
+		*reason = "the value is cut off";
 		if (!take(&c, n))
 			return CUT_OFF;
 		field->value = little_endian(c.at - n, n);
@@ -96,6 +91,7 @@ static enum outcome parse(struct pp_cursor *cursor, struct pp_field *field, uint
 		*reason = "the length is not a varint";
 		if (!pp_cursor_varint(&c, &length))
 			return c.end - c.at < VARINT_MAX ? CUT_OFF : BROKEN;
+		*reason = "a field goes beyond the end of its message";
 		head = (size_t)(c.at - cursor->at);
 		if (length > (size_t)(c.end - c.at)) {
 			*need = length > UINT64_MAX - head ? UINT64_MAX : length + head;
@@ -103,7 +99,7 @@ static enum outcome parse(struct pp_cursor *cursor, struct pp_field *field, uint
 		}
 		field->bytes = c.at;
 		field->n = (size_t)length;
-		field->bytes_offset = c.offset;
+		field->bytes_offset = pp_cursor_offset(&c);
 		(void)take(&c, field->n);
 		break;
 	default:
@@ -115,22 +111,13 @@ static enum outcome parse(struct pp_cursor *cursor, struct pp_field *field, uint
 	return FIELD;
 }
 
-int pp_cursor_next(struct pp_cursor *cursor, struct pp_field *field, const char *path, struct pp_error *err)
+int pp_cursor_next(struct pp_cursor *cursor, struct pp_field *field, const char **reason)
 {
-	const char *reason = "";
 	uint64_t need;
 
 	if (cursor->at == cursor->end)
 		return 0;
-	switch (parse(cursor, field, &need, &reason)) {
-	case FIELD:
-		return 1;
-	case CUT_OFF:
-		return pp_fail(err, PP_EFORMAT, field->offset, "%s: a field goes beyond the end of its message", path);
-	case BROKEN:
-		break;
-	}
-	return pp_fail(err, PP_EFORMAT, field->offset, "%s: %s", path, reason);
+	return parse(cursor, field, &need, reason) == FIELD ? 1 : -1;
 }
 
 struct pp_wire {
@@ -206,6 +193,7 @@ static int fill(struct pp_wire *wire, struct pp_error *err)
 	if (got == 0)
 		wire->source_end = true;
 	wire->cursor.end += got;
+	wire->cursor.end_offset += (uint64_t)got;
 	return 0;
 }
 
@@ -220,8 +208,11 @@ int pp_wire_next(struct pp_wire *wire, struct pp_field *field, struct pp_error *
 			outcome = parse(&wire->cursor, field, &need, &reason);
 		else if (wire->source_end)
 			return 0;
-		if (outcome == FIELD)
-			return 1;
+		if (outcome == FIELD) {
+			if (field->whole_n <= wire->limits.record_bytes)
+				return 1;
+			need = field->whole_n;
+		}
 		if (outcome == BROKEN)
 			return pp_fail(err, PP_EFORMAT, field->offset, "not a profile: %s", reason);
 		if (need > wire->limits.record_bytes)
@@ -231,7 +222,7 @@ int pp_wire_next(struct pp_wire *wire, struct pp_field *field, struct pp_error *
 			wire->ended_early = true;
 			return pp_fail(err, PP_EFORMAT, field->offset,
 			               "the input ends inside a field, after %" PRIu64 " bytes",
-			               wire->cursor.offset + (uint64_t)(wire->cursor.end - wire->cursor.at));
+			               wire->cursor.end_offset);
 		}
 		if (fill(wire, err))
 			return -1;
@@ -245,7 +236,7 @@ bool pp_wire_ended_early(const struct pp_wire *wire)
 
 uint64_t pp_wire_offset(const struct pp_wire *wire)
 {
-	return wire->cursor.offset;
+	return pp_cursor_offset(&wire->cursor);
 }
 
 size_t pp_put_varint(unsigned char *out, uint64_t value)
