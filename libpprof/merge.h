@@ -1,13 +1,22 @@
 /* Sum of profiles, as the reference merges: samples with equal stack and labels are added, tables
- * are united by content, ids renumbered in order of first use.
+ * are united by content, what no sample uses is left out, and so are samples that sum to all zero.
  *
  * Identity: a function by (start_line, name, system_name, filename); a mapping by (size rounded up
  * to 4096, offset, build id or else file name); a location by (address - mapping start, mapping,
- * lines with their columns, is_folded); labels compared as sorted lists.
- * Header: sample types must agree by name and in unit family, the finest unit wins; period is the
- * largest, duration the sum, time the earliest that is given, comments the union in order, the
- * rest from the first profile that has it. Samples that sum to all zero are left out.
- * Merging is associative and, up to the order of rows, commutative. */
+ * lines with their columns, is_folded); labels by key, whatever their order, and for several of one
+ * key in order.
+ * Header: sample types must be the same by name and kind of unit, in any order, and the finest unit
+ * wins; so must period types, where given. period is the largest, duration the sum (which stops at the
+ * largest number, with a note), time the earliest that is given; comments are the union.
+ *
+ * No byte of the sum depends on the order of the profiles, nor on how they were grouped: a sum of sums is
+ * the sum of all (but for a sum in between that overflows). Hence rows and tables are sorted by
+ * content, and where the reference takes what the first profile says, the smallest by bytes of what is
+ * given is taken: default_sample_type, doc_url, drop_frames with keep_frames, the order of columns,
+ * and the start, limit and file name of a mapping. A mapping's has_ flags are those that all
+ * have. The first mapping is, of those that come first in a profile, the smallest, used or not. Comments
+ * keep their order when all profiles have the same, else they are sorted. Ids are 1, 2, 3…
+ * Unknown fields are not merged; a note says so. */
 #ifndef PP_MERGE_H
 #define PP_MERGE_H
 
@@ -20,14 +29,17 @@ struct pp_merge;
 struct pp_merge *pp_merge_new(const struct pp_limits *limits, struct pp_error *err) PP_MUSTUSE;
 void pp_merge_free(struct pp_merge *merge);
 
-/* Adds sign * profile (sign is 1 or -1). PP_EINCOMPAT names what differs, PP_EOVERFLOW a sum that
- * does not fit. extra labels every sample of this profile with key=value (NULL for none), as the
- * reference marks base samples of a difference with pprof::base=true. */
+/* Adds sign * profile (sign is 1 or -1; durations are added all the same, as in the reference).
+ * PP_EINCOMPAT names what differs, PP_EOVERFLOW a sum that does not fit; after a failure the merge is
+ * only good for pp_merge_free. extra labels every sample of this profile with the text key=value (NULL
+ * for none), in place of texts of that key, as the reference marks base samples of a difference with
+ * pprof::base=true. */
 struct pp_merge_label {
 	const char *key, *value;
 };
 int pp_merge_add(struct pp_merge *merge, const struct pp_profile *profile, int sign,
                  const struct pp_merge_label *extra, struct pp_error *err) PP_MUSTUSE;
+/* The sum; once. The merge is then only good for pp_merge_free. */
 struct pp_profile *pp_merge_finish(struct pp_merge *merge, struct pp_error *err) PP_MUSTUSE;
 
 /* The sum of n ≥ 1 profiles. */
