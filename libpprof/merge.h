@@ -1,5 +1,6 @@
 /* Sum of profiles, as the reference merges: samples with equal stack and labels are added, tables
- * are united by content, what no sample uses is left out, and so are samples that sum to all zero.
+ * are united by content, samples that sum to all zero are left out, and so are the functions and locations
+ * that no sample uses.
  *
  * Identity: a function by (start_line, name, system_name, filename); a mapping by (size rounded up
  * to 4096, offset, build id or else file name); a location by (address - mapping start, mapping,
@@ -14,9 +15,9 @@
  * content, and where the reference takes what the first profile says, the smallest by bytes of what is
  * given is taken: default_sample_type, doc_url, drop_frames with keep_frames, the order of columns,
  * and the start, limit and file name of a mapping. A mapping's has_ flags are those that all
- * have. The first mapping is, of those that come first in a profile, the smallest, used or not. Comments
- * keep their order when all profiles have the same, else they are sorted. Ids are 1, 2, 3…
- * Unknown fields are not merged; a note says so. */
+ * have. Mappings stay, used or not, and the first is the smallest of those that come first in a
+ * profile. Comments keep their order when all profiles have the same, else they are sorted. Ids are
+ * 1, 2, 3… Unknown fields are not merged; a note says so. */
 #ifndef PP_MERGE_H
 #define PP_MERGE_H
 

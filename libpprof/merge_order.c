@@ -46,8 +46,9 @@ struct emitting {
 	struct pp_error *err;
 	uint32_t *ranks, *by_rank; /* of strings */
 	uint32_t *built;           /* the builder's strings */
-	/* By index in the merge: PP_NONE when not used; then where it is in the result. */
-	uint32_t *functions, *mappings, *locations, *stacks;
+	uint32_t *mappings;        /* in the result, by index in the merge */
+	/* The same, but PP_NONE for what is not used. */
+	uint32_t *functions, *locations, *stacks;
 	uint32_t *lists;      /* the rank of a label list */
 	uint32_t *built_list; /* by rank: the builder's index */
 };
@@ -133,8 +134,6 @@ static void mark_location(struct emitting *e, uint32_t location)
 	if (e->locations[location] != PP_NONE)
 		return;
 	e->locations[location] = 0;
-	if ((uint32_t)words[1] != PP_NONE)
-		e->mappings[(uint32_t)words[1]] = 0;
 	for (size_t i = PP_MERGE_HEAD_WORDS; i < n; i += PP_MERGE_LINE_WORDS)
 		if (words[i] != PP_NONE)
 			e->functions[words[i]] = 0;
@@ -179,7 +178,7 @@ static struct mapping_order order_of_mapping(const struct emitting *e, uint32_t 
 	                              .offset = key->offset, .size = key->size, .index = index};
 }
 
-/* The main binary: of those that come first in a profile, the smallest. It stays, used or not. */
+/* The main binary: of those that come first in a profile, the smallest; PP_NONE without mappings. */
 static uint32_t main_mapping(const struct emitting *e)
 {
 	struct mapping_order best = {.index = PP_NONE};
@@ -206,16 +205,15 @@ static void emit_mapping(struct emitting *e, uint32_t index)
 
 static int emit_mappings(struct emitting *e)
 {
-	uint32_t n = 0, main = main_mapping(e);
-	struct mapping_order *order = new_array(e, pp_intern_count(e->merge->mappings), sizeof(*order));
+	uint32_t n = pp_intern_count(e->merge->mappings), main = main_mapping(e);
+	struct mapping_order *order = new_array(e, n, sizeof(*order));
 
 	if (!order)
 		return -1;
-	for (uint32_t i = 0; i < pp_intern_count(e->merge->mappings); i++)
-		if (i == main || e->mappings[i] != PP_NONE) {
-			order[n] = order_of_mapping(e, i);
-			order[n++].is_main = i == main;
-		}
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = order_of_mapping(e, i);
+	if (main != PP_NONE)
+		order[main].is_main = true;
 	qsort(order, n, sizeof(*order), compare_mappings);
 	for (uint32_t i = 0; i < n; i++)
 		emit_mapping(e, order[i].index);

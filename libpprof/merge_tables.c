@@ -103,7 +103,8 @@ static int compare_names(const struct pp_merge *merge, uint32_t a, uint32_t b)
 	return pp_str_cmp(pp_intern_at(merge->strings, a), pp_intern_at(merge->strings, b));
 }
 
-static int compare_mapping_fields(const struct pp_merge *merge, const struct pp_mapping *a, const struct pp_mapping *b)
+static int compare_mapping_fields(const struct pp_merge *merge, const struct pp_mapping *a,
+                                  const struct pp_mapping *b)
 {
 	int order = compare_names(merge, a->filename, b->filename);
 
@@ -155,17 +156,28 @@ static uint32_t put_mapping(struct adding *a, const struct pp_mapping *mapping)
 
 static uint32_t add_mapping(struct adding *a, uint32_t index)
 {
-	struct pp_mapping mapping;
+	struct pp_mapping mapping = a->p->mappings[index];
 
-	if (index == PP_NONE || a->mappings[index] != PP_NONE)
-		return index == PP_NONE ? PP_NONE : a->mappings[index];
-	mapping = a->p->mappings[index];
 	mapping.filename = add_string(a, mapping.filename);
 	mapping.build_id = add_string(a, mapping.build_id);
 	if (a->err->code)
 		return PP_NONE;
 	a->mappings[index] = put_mapping(a, &mapping);
 	return a->mappings[index];
+}
+
+/* All of them, used or not: what stands for a mapping may not depend on which samples cancel out when. */
+static int add_mappings(struct adding *a)
+{
+	for (uint32_t i = 0; i < a->p->mappings_n; i++) {
+		uint32_t index = add_mapping(a, i);
+
+		if (index == PP_NONE)
+			return -1;
+		if (i == 0)
+			a->merge->mapping_fields[index].leads = true;
+	}
+	return 0;
 }
 
 static uint32_t add_location(struct adding *a, uint32_t index)
@@ -181,7 +193,8 @@ static uint32_t add_location(struct adding *a, uint32_t index)
 		return PP_NONE;
 	word = a->words;
 	*word++ = location->address - start;
-	*word++ = add_mapping(a, location->mapping) | (uint64_t)location->is_folded << 32;
+	*word++ = (location->mapping == PP_NONE ? PP_NONE : a->mappings[location->mapping]) |
+	          (uint64_t)location->is_folded << 32;
 	for (uint32_t i = 0; i < location->lines_n; i++) {
 		const struct pp_line *line = &a->p->lines[location->line_first + i];
 
@@ -387,14 +400,8 @@ int pp_merge_add_samples(struct pp_merge *merge, const struct pp_profile *profil
 	struct adding a = {.merge = merge, .p = profile, .err = err};
 	int result = start(&a, extra);
 
-	if (!result && profile->mappings_n) {
-		uint32_t first = add_mapping(&a, 0);
-
-		if (first != PP_NONE)
-			merge->mapping_fields[first].leads = true;
-		else
-			result = -1;
-	}
+	if (!result)
+		result = add_mappings(&a);
 	for (uint32_t s = 0; s < profile->samples_n && !result; s++) {
 		int any = scaled_values(&a, s, columns, sign);
 
