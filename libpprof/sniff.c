@@ -90,17 +90,41 @@ static bool is_profile_tag(unsigned char byte)
 	return field == 13 ? wire == 0 || wire == 2 : wire == 0;
 }
 
-/* In a profile, field 1 is a ValueType: two varints. In OTLP (ProfilesData and ExportProfilesServiceRequest)
- * it is ResourceProfiles, whose fields are messages and strings. */
+/* Steps into the length-delimited field with this tag at the start of *in: *in becomes its payload as far
+ * as it is in sight, *after what follows. */
+static bool enter(struct pp_str *in, unsigned char tag, struct pp_str *after)
+{
+	uint64_t length = 0;
+	size_t at = 1;
+	if (in->len < 2 || (unsigned char)in->ptr[0] != tag)
+		return false;
+	for (unsigned shift = 0; at < in->len && shift < 63; shift += 7) {
+		unsigned char c = (unsigned char)in->ptr[at++];
+		length |= (uint64_t)(c & 0x7f) << shift;
+		if (c < 0x80)
+			break;
+	}
+	size_t rest = in->len - at, n = length < rest ? (size_t)length : rest;
+	*after = (struct pp_str){in->ptr + at + n, rest - n};
+	*in = (struct pp_str){in->ptr + at, n};
+	return true;
+}
+
+/* In a profile, field 1 is a ValueType: two varints. In OTLP (ProfilesData, ExportProfilesServiceRequest)
+ * it is ResourceProfiles: field 1 a Resource of attributes, whose first field is a key; field 2
+ * ScopeProfiles. */
 static bool is_otlp(const unsigned char *bytes, size_t n)
 {
-	size_t at = 1;
-	if (bytes[0] != 0x0a)
+	struct pp_str in = {(const char *)bytes, n}, after;
+	if (!enter(&in, 0x0a, &after))
 		return false;
-	while (at < n && bytes[at] & 0x80)
-		at++;
-	at++;
-	return at < n && (bytes[at] == 0x0a || bytes[at] == 0x12 || bytes[at] == 0x1a);
+	if (in.len > 0 && in.ptr[0] == 0x12)
+		return true;
+	if (!enter(&in, 0x0a, &after))
+		return false;
+	if (in.len == 0)
+		return after.len > 0 && (after.ptr[0] == 0x12 || after.ptr[0] == 0x1a);
+	return enter(&in, 0x0a, &after) && in.len > 0 && in.ptr[0] == 0x0a;
 }
 
 /* ---- text ---- */
