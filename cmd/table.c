@@ -106,11 +106,17 @@ static void json_cell(struct pp_json *row, const struct table_column *column, co
 	}
 }
 
-static int json_row(struct table *table, const union table_cell *cells, struct pp_error *err)
+struct pp_json *table_row_json(const struct table_column *columns, size_t columns_n, const union table_cell *cells)
 {
 	struct pp_json *row = pp_json_object();
-	for (size_t i = 0; i < table->columns_n; i++)
-		json_cell(row, &table->columns[i], &cells[i]);
+	for (size_t i = 0; i < columns_n; i++)
+		json_cell(row, &columns[i], &cells[i]);
+	return row;
+}
+
+static int json_row(struct table *table, const union table_cell *cells, struct pp_error *err)
+{
+	struct pp_json *row = table_row_json(table->columns, table->columns_n, cells);
 	int result = pp_sink_str(table->sink, table->rows > 0 ? ",\n" : "\n", err);
 	if (result == 0)
 		result = pp_json_write(row, 0, table->sink, err);

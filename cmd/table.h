@@ -43,4 +43,7 @@ void table_free(struct table *table);
 int table_row(struct table *table, const union table_cell *cells, struct pp_error *err) PP_MUSTUSE;
 int table_end(struct table *table, struct pp_error *err) PP_MUSTUSE; /* flushes what alignment held back */
 
+/* One row as a JSON object, for results that hold rows beside other things. */
+struct pp_json *table_row_json(const struct table_column *columns, size_t columns_n, const union table_cell *cells) PP_MUSTUSE;
+
 #endif

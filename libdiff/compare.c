@@ -110,11 +110,20 @@ static int find_column(const struct pd_compare *compare, const struct pp_profile
 
 /* Profiles that measure different things are not compared: not of another sample type, not in another
  * kind of unit, not sampled by another event. One that does not say its period type is let pass. */
-static int require_same_kind(const struct pd_comparison *c, const struct pd_replicate *new, struct pp_error *err)
+static int require_same_kind(const struct pd_comparison *c, const struct pd_replicate *new,
+                             const struct pp_profile *profile, struct pp_error *err)
 {
 	if (c->replicates_n == 0)
 		return 0;
 	const struct pd_replicate *first = &c->replicates[0];
+	char ignored[400];
+	uint32_t column;
+	struct pp_error missing = PP_ERROR_INIT;
+	if (strcmp(new->type, first->type) != 0 &&
+	    pp_sample_type_find(profile, first->type, &column, ignored, sizeof(ignored), &missing) == 0)
+		return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET,
+		               "its default sample type is %s, and %s that of '%s': name the one to compare", new->type,
+		               first->type, first->name);
 	double factor;
 	enum pp_unit_family family = pp_unit_find(pp_str_of(new->unit), &factor);
 	bool unit_fits = strcmp(new->unit, first->unit) == 0 ||
@@ -183,7 +192,7 @@ int pd_compare_add(struct pd_compare *compare, enum pd_side side, const char *na
 		new.origin = *origin;
 	if (reserve_replicate(compare, err) != 0 || find_column(compare, profile, &column, &new.type_warning, err) != 0 ||
 	    !(new.name = pd_copy(pp_str_of(name), err)) ||
-	    pd_replicate_make(&new, profile, column, c->frames, err) != 0 || require_same_kind(c, &new, err) != 0 ||
+	    pd_replicate_make(&new, profile, column, c->frames, err) != 0 || require_same_kind(c, &new, profile, err) != 0 ||
 	    note_instances(compare, side, profile, err) != 0) {
 		pd_replicate_release(&new);
 		return -1;

@@ -18,10 +18,14 @@ enum pd_normalization {
 const char *pd_normalization_name(enum pd_normalization normalization); /* "raw", "duration", … */
 int pd_normalization_find(const char *name);                            /* -1: no such name */
 
+/* Sample types that are a state and not a flow ("inuse_space", "goroutine"): dividing them by time or
+ * requests means nothing. */
+bool pd_is_snapshot(const char *type);
+
 struct pd_options {
 	enum pp_granularity granularity;
 	enum pd_normalization normalization;
-	const char *sample_type; /* as for pp_sample_type_find; NULL: the first baseline's default */
+	const char *sample_type; /* as for pp_sample_type_find; NULL: each profile's default, which must agree */
 	const char *lens;        /* Pyroscope's five-part id; NULL: by sample_type */
 	struct pp_limits limits;
 	double min_count;        /* frames with fewer samples on both sides together get no test */

@@ -12,7 +12,4 @@ int pd_normalize(struct pd_comparison *comparison, struct pp_error *err) PP_MUST
 int pd_normalized(const struct pd_comparison *comparison, enum pd_side side, int64_t raw, int64_t *value,
                   struct pp_error *err) PP_MUSTUSE;
 
-/* Sample types that are a state and not a flow: dividing them by time or requests means nothing. */
-bool pd_is_snapshot(const char *type);
-
 #endif

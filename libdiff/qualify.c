@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "libdiff/normalize.h"
 
 /* Where a measured difference becomes worth a warning. */
 #define DURATIONS_DIFFER 0.10    /* of the longer side's sum */

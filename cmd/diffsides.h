@@ -1,0 +1,27 @@
+/* The two sides of a comparison as a user names them: their profiles, and what each of them served. */
+#ifndef DIFFSIDES_H
+#define DIFFSIDES_H
+
+#include "cmd/input.h"
+#include "libdiff/casefile.h"
+#include "libdiff/compare.h"
+
+struct diffsides {
+	struct input_names names[2]; /* by enum pd_side */
+	struct pd_load *load;        /* NULL without one */
+};
+#define DIFFSIDES_INIT {{{NULL, 0}, {NULL, 0}}, NULL}
+
+/* Expands the operands of each side and reads load_file, unless it is NULL. Prints what fails; release
+ * it in any case. */
+enum cli_status diffsides_open(struct diffsides *sides, const struct cli_list operands[2], const char *load_file);
+void diffsides_release(struct diffsides *sides);
+
+/* What the i-th profile of a side served, by the pod that its file name begins with, or NULL. */
+const struct pd_load_row *diffsides_row(const struct diffsides *sides, enum pd_side side, size_t i);
+
+/* Its exposure: its row's denominator, shared with the other files of that row; where no file of the
+ * side has a row, an equal share of the side's sum. NAN when not known. */
+double diffsides_exposure(const struct diffsides *sides, enum pd_side side, size_t i);
+
+#endif
