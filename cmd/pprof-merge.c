@@ -1,0 +1,88 @@
+/* pprof-merge: the sum of any number of profiles. One is read at a time, so that memory follows the
+ * distinct stacks and not the number of files. */
+#include "cmd/cli.h"
+#include "cmd/input.h"
+#include "cmd/output.h"
+
+static struct pp_limits limits_of(const struct input *input)
+{
+	struct pp_limits limits = PP_LIMITS_DEFAULT;
+	if (input->max_model_bytes)
+		limits.model_bytes = input->max_model_bytes;
+	return limits;
+}
+
+static enum cli_status add_profile(struct pp_merge *merge, const struct input *input, const char *name)
+{
+	enum cli_status status;
+	struct pp_error err = PP_ERROR_INIT;
+	struct pp_profile *profile = input_load(input, name, true, NULL, &status);
+	if (profile && pp_merge_add(merge, profile, 1, NULL, &err) != 0)
+		status = cli_report(name, &err);
+	pp_profile_free(profile);
+	return status;
+}
+
+/* NULL, with *status, after saying what failed. */
+static struct pp_profile *sum(const struct input *input, const struct input_names *names, enum cli_status *status)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	struct pp_limits limits = limits_of(input);
+	struct pp_profile *profile = NULL;
+	struct pp_merge *merge = pp_merge_new(&limits, &err);
+	*status = merge ? CLI_OK : cli_report(NULL, &err);
+	for (size_t i = 0; *status == CLI_OK && i < names->n; i++)
+		*status = add_profile(merge, input, names->names[i]);
+	if (*status == CLI_OK) {
+		profile = pp_merge_finish(merge, &err);
+		if (!profile)
+			*status = cli_report(NULL, &err);
+	}
+	pp_merge_free(merge);
+	return profile;
+}
+
+static enum cli_status write_sum(struct output *output, const struct pp_profile *profile, bool raw)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	enum cli_status status = output_open(output, true);
+	if (status != CLI_OK)
+		return status;
+	if (output_profile(output, profile, raw, &err) != 0)
+		status = cli_report(NULL, &err);
+	return output_finish(output, status);
+}
+
+int main(int argc, char **argv)
+{
+	struct input input = {0};
+	struct output output = OUTPUT_INIT;
+	bool raw = false;
+	const struct cli_option options[] = {
+		OUTPUT_OPTIONS(&output),
+		OUTPUT_FORCE_OPTION(&output),
+		{"raw", 0, CLI_FLAG, &raw, NULL, "write without gzip", 0, 0, NULL},
+		INPUT_OPTIONS(&input),
+	};
+	const struct cli_command command = {"pprof-merge", "[FILE | FOLDER | @LIST]...",
+	                                    "Add profiles up into one.", options, PP_COUNT(options)};
+	struct cli_list operands;
+	struct input_names names = {0};
+	enum cli_status status;
+	if (!cli_parse(&command, argc, argv, &operands, &status))
+		return (int)status;
+
+	struct pp_profile *profile = NULL;
+	status = input_expand(&operands, &names);
+	if (status == CLI_OK && names.n == 0)
+		status = cli_usage("the list of names is empty");
+	if (status == CLI_OK)
+		profile = sum(&input, &names, &status);
+	if (profile)
+		status = write_sum(&output, profile, raw);
+
+	pp_profile_free(profile);
+	input_names_release(&names);
+	cli_list_release(&operands);
+	return (int)status;
+}

@@ -1,0 +1,232 @@
+/* pprof-top: ranks what a profile says by what it costs, itself (flat) and with its callees (cum). */
+#include "cmd/cli.h"
+#include "cmd/input.h"
+#include "cmd/output.h"
+#include "cmd/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct request {
+	struct input input;
+	struct output output;
+	const char *sample_type;
+	int by, format; /* enum pp_granularity, enum table_format */
+	bool by_cum;
+	uint64_t limit;
+};
+
+/* A profile seen through one question. */
+struct ranking {
+	const struct pp_profile *profile;
+	uint32_t column;
+	struct pp_count_rule rule;
+	struct pp_frames *frames;
+	struct pp_rollup rollup;
+	uint32_t *order, order_n;
+};
+
+/* ---- work ---- */
+
+static int choose_column(struct ranking *ranking, const char *name, const char *request, struct pp_error *err)
+{
+	char warning[400];
+	if (pp_sample_type_find(ranking->profile, request, &ranking->column, warning, sizeof warning, err) != 0)
+		return -1;
+	if (warning[0])
+		cli_warn("'%s': %s", name, warning);
+	return 0;
+}
+
+static int rank(struct ranking *ranking, const struct request *request, struct pp_error *err)
+{
+	struct pp_frame_map map;
+	pp_count_rule_for(ranking->profile, ranking->column, &ranking->rule);
+	ranking->frames = pp_frames_new((enum pp_granularity)request->by, err);
+	if (!ranking->frames || pp_frames_map(ranking->frames, ranking->profile, &map, err) != 0)
+		return -1;
+	int result = pp_rollup_make(ranking->profile, ranking->frames, &map, ranking->column, &ranking->rule, NULL,
+	                            &ranking->rollup, err);
+	pp_frame_map_release(&map);
+	if (result != 0)
+		return -1;
+	return pp_rollup_order(&ranking->rollup, ranking->frames, request->by_cum, &ranking->order,
+	                       &ranking->order_n, err);
+}
+
+static void release(struct ranking *ranking)
+{
+	free(ranking->order);
+	pp_rollup_release(&ranking->rollup);
+	pp_frames_free(ranking->frames);
+}
+
+/* ---- output ---- */
+
+enum { FLAT, FLAT_SHARE, CUM, CUM_SHARE, NAME, FLAT_SAMPLES, FLAT_ERROR, CUM_SAMPLES, FILE_NAME, LINE, MAPPING, ADDRESS,
+       COLUMNS_N };
+
+/* One standard error of a sum of n independent samples: the square root of n samples' share of it. */
+static double sampling_error(int64_t value, double samples)
+{
+	return samples > 0 ? (double)pp_abs_i64(value) / sqrt(samples) : (double)NAN;
+}
+
+static double share(int64_t value, int64_t total)
+{
+	return total != 0 ? (double)value / (double)total : 0;
+}
+
+static struct pp_str address_text(uint64_t address, char *out, size_t out_n)
+{
+	if (address == 0)
+		return PP_LIT("");
+	snprintf(out, out_n, "0x%llx", (unsigned long long)address);
+	return pp_str_of(out);
+}
+
+static int print_row(struct table *table, const struct ranking *ranking, uint32_t frame, struct pp_error *err)
+{
+	const struct pp_rollup *rollup = &ranking->rollup;
+	const struct pp_frame *what = pp_frames_at(ranking->frames, frame);
+	bool measured = ranking->rule.method != PP_COUNT_NOT_MEASURED;
+	double flat_samples = measured ? rollup->flat_count[frame] : (double)NAN;
+	char address[32];
+	const union table_cell cells[COLUMNS_N] = {
+		[FLAT] = {.i = rollup->flat[frame]},
+		[FLAT_SHARE] = {.real = share(rollup->flat[frame], rollup->total)},
+		[CUM] = {.i = rollup->cum[frame]},
+		[CUM_SHARE] = {.real = share(rollup->cum[frame], rollup->total)},
+		[NAME] = {.text = pp_frames_label(ranking->frames, frame)},
+		[FLAT_SAMPLES] = {.real = flat_samples},
+		[FLAT_ERROR] = {.real = sampling_error(rollup->flat[frame], flat_samples)},
+		[CUM_SAMPLES] = {.real = measured ? rollup->cum_count[frame] : (double)NAN},
+		[FILE_NAME] = {.text = what->file},
+		[LINE] = {.i = what->line},
+		[MAPPING] = {.text = what->mapping},
+		[ADDRESS] = {.text = address_text(what->address, address, sizeof address)},
+	};
+	return table_row(table, cells, err);
+}
+
+static int print_table(const struct ranking *ranking, const struct request *request, enum table_format format,
+                       struct pp_sink *sink, struct pp_error *err)
+{
+	struct pp_str unit = pp_sample_type_unit(ranking->profile, ranking->column);
+	const struct table_column columns[COLUMNS_N] = {
+		[FLAT] = {"flat", "flat", TABLE_INTEGER, unit, false},
+		[FLAT_SHARE] = {"flat_share", "flat%", TABLE_SHARE, {0}, false},
+		[CUM] = {"cum", "cum", TABLE_INTEGER, unit, false},
+		[CUM_SHARE] = {"cum_share", "cum%", TABLE_SHARE, {0}, false},
+		[NAME] = {"name", "name", TABLE_TEXT, {0}, false},
+		[FLAT_SAMPLES] = {"flat_samples", NULL, TABLE_REAL, {0}, false},
+		[FLAT_ERROR] = {"flat_error", "flat error", TABLE_REAL, unit, false},
+		[CUM_SAMPLES] = {"cum_samples", NULL, TABLE_REAL, {0}, false},
+		[FILE_NAME] = {"file", NULL, TABLE_TEXT, {0}, false},
+		[LINE] = {"line", NULL, TABLE_INTEGER, {0}, false},
+		[MAPPING] = {"mapping", NULL, TABLE_TEXT, {0}, false},
+		[ADDRESS] = {"address", NULL, TABLE_TEXT, {0}, false},
+	};
+	struct table *table = table_new(format, columns, COLUMNS_N, sink, err);
+	int result = table ? 0 : -1;
+	for (uint32_t i = 0; result == 0 && i < ranking->order_n && i < request->limit; i++)
+		result = print_row(table, ranking, ranking->order[i], err);
+	if (result == 0)
+		result = table_end(table, err);
+	table_free(table);
+	return result;
+}
+
+/* What people must know to read the numbers; programs get it from other columns and tools. */
+static int print_heading(const struct ranking *ranking, struct pp_sink *sink, struct pp_error *err)
+{
+	const struct pp_profile *profile = ranking->profile;
+	struct pp_str type = pp_sample_type_name(profile, ranking->column);
+	struct pp_str unit = pp_sample_type_unit(profile, ranking->column);
+	char name[200], total[80], duration[80], busy[40];
+	if (pp_sink_printf(sink, err, "Sample type: %s\nTotal: %s",
+	                   pp_printable(name, sizeof name, type.ptr, type.len),
+	                   pp_unit_human(total, sizeof total, ranking->rollup.total, unit)) != 0)
+		return -1;
+	if (profile->duration_ns > 0) {
+		struct pp_str ns = PP_LIT("nanoseconds");
+		double factor;
+		bool is_time = pp_unit_find(unit, &factor) == PP_UNIT_TIME;
+		snprintf(busy, sizeof busy, " (%.2f%% of it)",
+		         100 * (double)ranking->rollup.total * factor / (double)profile->duration_ns);
+		if (pp_sink_printf(sink, err, " in %s%s",
+		                   pp_unit_human(duration, sizeof duration, profile->duration_ns, ns),
+		                   is_time ? busy : "") != 0)
+			return -1;
+	}
+	if (ranking->rule.method == PP_COUNT_NOT_MEASURED)
+		return pp_sink_printf(sink, err, "\nSamples: not measured: %s\n\n", ranking->rule.reason);
+	return pp_sink_printf(sink, err, "\nSamples: %.0f (%s)\n\n", ranking->rollup.total_count, ranking->rule.reason);
+}
+
+static enum cli_status print(const struct ranking *ranking, struct request *request)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	enum cli_status status = output_open(&request->output, false);
+	if (status != CLI_OK)
+		return status;
+	enum table_format format = table_format_for((enum table_format)request->format, &request->output);
+	struct pp_sink sink = output_sink(&request->output);
+	if ((format == TABLE_ALIGNED || format == TABLE_MARKDOWN) && print_heading(ranking, &sink, &err) != 0)
+		status = cli_report(NULL, &err);
+	else if (print_table(ranking, request, format, &sink, &err) != 0)
+		status = cli_report(NULL, &err);
+	return output_finish(&request->output, status);
+}
+
+/* ---- the command ---- */
+
+static enum cli_status rank_and_print(const struct pp_profile *profile, const char *name, struct request *request)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	struct ranking ranking = {.profile = profile};
+	enum cli_status status;
+	if (choose_column(&ranking, name, request->sample_type, &err) != 0 || rank(&ranking, request, &err) != 0) {
+		status = cli_report(name, &err);
+	} else {
+		if (ranking.rollup.negative)
+			cli_warn("'%s': holds negative values: a difference?", name);
+		status = print(&ranking, request);
+	}
+	release(&ranking);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct request request = {.output = OUTPUT_INIT, .by = PP_BY_FRAMES, .format = TABLE_AUTO, .limit = UINT64_MAX};
+	const struct cli_option options[] = {
+		INPUT_SAMPLE_TYPE_OPTION(&request.sample_type),
+		INPUT_BY_OPTION(&request.by),
+		{"cum", 0, CLI_FLAG, &request.by_cum, NULL, "sort by cumulative value", 0, 0, NULL},
+		{"limit", 'n', CLI_COUNT, &request.limit, "N", "print the first N rows", 0, UINT64_MAX, NULL},
+		TABLE_FORMAT_OPTION(&request.format),
+		OUTPUT_OPTIONS(&request.output),
+		INPUT_OPTIONS(&request.input),
+		INPUT_FRAME_OPTIONS(&request.input),
+	};
+	const struct cli_command command = {"pprof-top", "[FILE]", "Rank what a profile says by what it costs.",
+	                                    options, PP_COUNT(options)};
+	struct cli_list operands;
+	const char *name;
+	enum cli_status status;
+	if (!cli_parse(&command, argc, argv, &operands, &status))
+		return (int)status;
+
+	struct pp_profile *profile = NULL;
+	status = input_one(&operands, &name);
+	if (status == CLI_OK)
+		profile = input_load(&request.input, name, false, NULL, &status);
+	if (profile)
+		status = rank_and_print(profile, name, &request);
+
+	pp_profile_free(profile);
+	cli_list_release(&operands);
+	return (int)status;
+}
