@@ -158,7 +158,7 @@ file" ]
 @test "--output: a pipe and a device are written in place" {
 	cd "$BATS_TEST_TMPDIR"
 	mkfifo pipe
-	cat pipe >copy &
+	timeout 20 cat pipe >copy &
 	tool pprof-top --output pipe "$DATA/tiny.folded"
 	wait
 	[ -p pipe ]
