@@ -126,6 +126,12 @@ static int json_row(struct table *table, const union table_cell *cells, struct p
 
 /* ---- for people ---- */
 
+static bool has_family(struct pp_str unit)
+{
+	double factor;
+	return pp_unit_find(unit, &factor) != PP_UNIT_NONE;
+}
+
 static void human_cell(char *out, size_t out_n, const struct table_column *column, const union table_cell *cell)
 {
 	char text[CELL_MAX];
@@ -143,7 +149,7 @@ static void human_cell(char *out, size_t out_n, const struct table_column *colum
 	case TABLE_REAL:
 		if (!isfinite(cell->real))
 			snprintf(out, out_n, "-");
-		else if (column->unit.len > 0 && fabs(cell->real) < 0x1p62)
+		else if (has_family(column->unit) && fabs(cell->real) < 0x1p62)
 			pp_unit_human(out, out_n, (int64_t)llround(cell->real), column->unit);
 		else
 			snprintf(out, out_n, "%.4g", cell->real + 0.0);

@@ -25,7 +25,7 @@ struct table_column {
 	const char *name;   /* the TSV and JSON name: a promise to scripts */
 	const char *title;  /* the heading for people; NULL: not shown to people */
 	enum table_type type;
-	struct pp_str unit; /* INTEGER, REAL: for people; a REAL with a unit is rounded */
+	struct pp_str unit; /* INTEGER, REAL: for people; a REAL in bytes or of time is rounded */
 	bool signs;         /* INTEGER, SHARE: people see + as well as - */
 };
 

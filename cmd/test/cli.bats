@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What every tool does with its command line and its outputs.
 load helper
+bats_require_minimum_version 1.5.0
 
 @test "every tool: --help is a synopsis on stdout, status 0" {
 	for t in $(every_tool); do
