@@ -29,10 +29,12 @@ static inline uint64_t pp_cursor_offset(const struct pp_cursor *cursor)
 {
 	return cursor->end_offset - (uint64_t)(cursor->end - cursor->at);
 }
-/* The payload of a BYTES field. */
+/* The payload of a BYTES field; nothing, of another. */
 static inline struct pp_cursor pp_cursor_of(const struct pp_field *field)
 {
-	return (struct pp_cursor){field->bytes, field->bytes + field->n, field->bytes_offset + field->n};
+	const unsigned char *end = field->n ? field->bytes + field->n : field->bytes;
+
+	return (struct pp_cursor){field->bytes, end, field->bytes_offset + field->n};
 }
 
 /* A varint of at most 10 bytes, bits above 64 dropped as the reference drops them. False, and at unmoved,
