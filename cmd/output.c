@@ -27,6 +27,7 @@ static void remove_and_die(int signal_number)
 static void catch_signals(void)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	signal(SIGXFSZ, SIG_IGN); /* past the limit on file sizes, write() fails with a reason */
 	for (size_t i = 0; i < PP_COUNT(signals); i++) {
 		struct sigaction old, act = {.sa_handler = remove_and_die};
 		sigemptyset(&act.sa_mask);

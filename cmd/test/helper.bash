@@ -1,8 +1,7 @@
-# What the command tests share. $PP_BUILD is the folder of the tools; $PP_RUN, which may be empty, is
-# what every tool runs under.
-: "${PP_BUILD:?the folder of the tools}"
-PP_BUILD=$(cd "$PP_BUILD" && pwd)
+# What the command tests share. $PP_BUILD is the folder of the tools, build without it; $PP_RUN, which may
+# be empty, is what every tool runs under.
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+PP_BUILD=$(cd "${PP_BUILD:-$ROOT/build}" && pwd)
 DATA=$ROOT/testdata
 export LC_ALL=C TZ=UTC
 TAB=$'\t'

@@ -1,0 +1,116 @@
+#!/usr/bin/env bats
+load helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'a;b 3\na 1\n' >one
+	printf 'a;b 4\nc 2\n' >two
+}
+
+# rows PROFILE: flat, cum and name.
+rows() {
+	tool pprof-top --format tsv "$1" | sed 1d | cut -f 1,3,5
+}
+
+@test "the sum, gzip-packed, and with --raw not" {
+	run bash -c "'$PP_BUILD/pprof-merge' one two | tee sum | '$PP_BUILD/pprof-top' --format tsv | sed 1d | cut -f 1,3,5"
+	is "7${TAB}7${TAB}b
+2${TAB}2${TAB}c
+1${TAB}8${TAB}a"
+	[ "$(head -c 2 sum | od -An -tx1)" = " 1f 8b" ]
+	tool pprof-merge --raw one two >raw
+	cmp raw <(gzip -dc sum)
+}
+
+@test "files, a folder, a list, names on stdin: the same bytes" {
+	mkdir folder
+	cp one two folder
+	echo not a profile >folder/notes.txt
+	echo hidden >folder/.hidden
+	mkdir folder/sub
+	printf 'one\n\ntwo\n' >list
+	tool pprof-merge one two >want
+	for operands in folder @list @-; do
+		run --separate-stderr bash -c "'$PP_BUILD/pprof-merge' $operands <list >got"
+		status_is 0
+		[ -z "$stderr" ]
+		cmp got want
+	done
+	tool pprof-merge - two <one >got
+	cmp got want
+}
+
+@test "associative: a sum of sums is the sum" {
+	files=("$DATA"/cases/slow-login/*/*.pb.gz)
+	tool pprof-merge "${files[@]}" >all
+	tool pprof-merge "${files[@]:0:2}" >first
+	tool pprof-merge "${files[@]:2}" | tool pprof-merge first - >again
+	cmp all again
+}
+
+@test "commutative: the order of files changes no row of the table" {
+	files=("$DATA"/cases/slow-login/*/*.pb.gz)
+	tool pprof-merge "${files[@]}" | tool pprof-top >want
+	tool pprof-merge "${files[5]}" "${files[3]}" "${files[0]}" "${files[1]}" "${files[2]}" "${files[4]}" | tool pprof-top | cmp - want
+}
+
+@test "one profile is the same by rows" {
+	[ "$(tool pprof-merge "$DATA/heap.pb.gz" | rows -)" = "$(rows "$DATA/heap.pb.gz")" ]
+}
+
+@test "profiles that cannot be added up: the file is named, nothing is written" {
+	run tool pprof-merge --output sum "$DATA/cpu.pb.gz" "$DATA/heap.pb.gz"
+	status_is 3
+	has "pprof-merge: '$DATA/heap.pb.gz': "
+	[ ! -e sum ]
+}
+
+@test "a sum that does not fit is an error" {
+	printf 'a 9223372036854775807\n' >big
+	run tool pprof-merge big one
+	status_is 3
+	has "pprof-merge: 'one': "
+}
+
+@test "a folder without profiles, an empty list, a list that is none" {
+	mkdir empty
+	run tool pprof-merge empty
+	status_is 3
+	is "pprof-merge: no profiles in the folder 'empty'"
+	: >list
+	run tool pprof-merge @list
+	status_is 2
+	is "pprof-merge: the list of names is empty (try --help)"
+	run tool pprof-merge "@$DATA/cpu.pb.gz"
+	status_is 3
+	has "not a list of names"
+	run tool pprof-merge @nosuch
+	status_is 4
+	is "pprof-merge: cannot open 'nosuch': No such file or directory"
+}
+
+@test "a profile is not written to a terminal without --force" {
+	command -v script >/dev/null || skip "no script"
+	run script -qec "'$PP_BUILD/pprof-merge' one" /dev/null
+	status_is 2
+	has "pprof-merge: a profile is not text: use --output FILE, a pipe or --force (try --help)"
+	run script -qec "'$PP_BUILD/pprof-merge' --force --output sum one" /dev/null
+	status_is 0
+	cmp sum <(tool pprof-merge one)
+}
+
+@test "nobody types a profile" {
+	command -v script >/dev/null || skip "no script"
+	run script -qec "'$PP_BUILD/pprof-merge' --output sum" /dev/null
+	status_is 2
+	has "no input: name a file, or - to read the terminal (try --help)"
+}
+
+@test "a file that may not grow any more: said, and nothing is left behind" {
+	mkdir out
+	run bash -c "ulimit -f 1; '$PP_BUILD/pprof-merge' --output out/sum '$DATA/cpu.pb.gz'"
+	status_is 4
+	is "pprof-merge: cannot write 'out/sum': File too large"
+	[ -z "$(ls -A out)" ]
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+load helper
+bats_require_minimum_version 1.5.0
+
+# rows PROFILE ARGUMENT...: flat, cum and name, without the header.
+rows() {
+	tool pprof-top --format tsv "$@" | sed 1d | cut -f 1,3,5
+}
+
+@test "columns keep their names and places" {
+	run tool pprof-top --limit 0 "$DATA/tiny.folded"
+	status_is 0
+	is "flat${TAB}flat_share${TAB}cum${TAB}cum_share${TAB}name${TAB}flat_samples${TAB}flat_error${TAB}cum_samples${TAB}file${TAB}line${TAB}mapping${TAB}address"
+}
+
+@test "every function, by flat, then name" {
+	run rows "$DATA/tiny.folded"
+	is "40${TAB}60${TAB}hash
+25${TAB}25${TAB}match
+20${TAB}20${TAB}sum
+10${TAB}10${TAB}rank
+8${TAB}8${TAB}collect
+5${TAB}5${TAB}session
+0${TAB}100${TAB}handle
+0${TAB}65${TAB}login
+0${TAB}108${TAB}main
+0${TAB}35${TAB}search"
+}
+
+@test "--cum sorts by cumulative value, --limit cuts" {
+	run rows --cum --limit 3 "$DATA/tiny.folded"
+	is "0${TAB}108${TAB}main
+0${TAB}100${TAB}handle
+0${TAB}65${TAB}login"
+}
+
+@test "shares, samples and sampling error" {
+	run bash -c "printf 'a;b 75\na 25\n' | '$PP_BUILD/pprof-top' --format tsv | cut -f 1-8"
+	is "flat${TAB}flat_share${TAB}cum${TAB}cum_share${TAB}name${TAB}flat_samples${TAB}flat_error${TAB}cum_samples
+75${TAB}0.75${TAB}75${TAB}0.75${TAB}b${TAB}75${TAB}8.660254038${TAB}75
+25${TAB}0.25${TAB}100${TAB}1${TAB}a${TAB}25${TAB}5${TAB}100"
+}
+
+@test "recursion is counted once a sample" {
+	run rows - <<<'a;b;a;b 7'
+	is "7${TAB}7${TAB}b
+0${TAB}7${TAB}a"
+}
+
+@test "negative values: signed shares of the sum of sizes, and a warning" {
+	printf 'a 30\nb -10\n' >"$BATS_TEST_TMPDIR/x"
+	cd "$BATS_TEST_TMPDIR"
+	run --separate-stderr tool pprof-top x
+	status_is 0
+	[ "$stderr" = "pprof-top: warning: 'x': holds negative values: a difference?" ]
+	[ "$(printf '%s\n' "$output" | cut -f 1,2,5 | sed 1d)" = "30${TAB}0.75${TAB}a
+-10${TAB}-0.25${TAB}b" ]
+}
+
+@test "a profile without samples is a header and status 0" {
+	tool pprof-decode --records "$DATA/tiny.folded" | grep -v "^sample$TAB" >"$BATS_TEST_TMPDIR/none"
+	run tool pprof-top --format tsv "$BATS_TEST_TMPDIR/none"
+	status_is 0
+	[ "${#lines[@]}" -eq 1 ]
+	run tool pprof-top --format json "$BATS_TEST_TMPDIR/none"
+	status_is 0
+	is "[]"
+}
+
+@test "sample types: by name, by name and unit, by index; a wrong one lists those there are" {
+	want=$(tool pprof-top "$DATA/cpu.pb.gz")
+	for type in cpu cpu:nanoseconds 1; do
+		run tool pprof-top --sample-type $type "$DATA/cpu.pb.gz"
+		status_is 0
+		is "$want"
+	done
+	run tool pprof-top --sample-type wall "$DATA/cpu.pb.gz"
+	status_is 2
+	has wall
+	has cpu
+	has samples
+}
+
+@test "granularities add up to the same total" {
+	for by in frames functions filefunctions files lines addresses mappings; do
+		run bash -c "'$PP_BUILD/pprof-top' --by $by --format tsv '$DATA/cpu.pb.gz' | awk -F '\t' 'NR > 1 { s += \$1 } END { print s }'"
+		[ "$output" = 1160000000 ] || [ "$output" = 1.16e+09 ] || { echo "$by: $output"; return 1; }
+	done
+}
+
+@test "JSON and TSV say the same" {
+	command -v jq >/dev/null || skip "no jq"
+	run bash -c "'$PP_BUILD/pprof-top' --format json '$DATA/heap.pb.gz' |
+		jq -r '.[] | [.flat, .cum, .name, .file, .line] | @tsv'"
+	status_is 0
+	is "$(tool pprof-top --format tsv "$DATA/heap.pb.gz" | sed 1d | cut -f 1,3,5,9,10)"
+}
+
+@test "Markdown shows names as they are" {
+	run tool pprof-top --format markdown - <<<'a|b;<init>* 2'
+	status_is 0
+	has '| 2 | 100.00% | 2 | 100.00% | 1.414 | \<init\>\* |'
+	has ' | a\|b |'
+}
+
+@test "names with odd bytes: escaped in TSV, masked for people" {
+	printf 'a;b\\tc\\x1b[1m 3\n' >"$BATS_TEST_TMPDIR/x"
+	run tool pprof-top --format table "$BATS_TEST_TMPDIR/x"
+	status_is 0
+	case $output in *$'\e'*) return 1 ;; esac
+}
+
+@test "a table for people is aligned, numbers right, whatever the script of the names" {
+	run tool pprof-top --format table - <<<'größe;日本 1000'
+	status_is 0
+	is "Sample type: samples
+Total: 1000
+Samples: 1000 (the value is a count)
+
+flat    flat%   cum     cum%  flat error  name
+1000  100.00%  1000  100.00%       31.62  日本
+   0    0.00%  1000  100.00%           -  größe"
+}
+
+@test "limits are options" {
+	run tool pprof-top --max-raw 100 "$DATA/cpu.pb.gz"
+	status_is 3
+	has "pprof-top: '$DATA/cpu.pb.gz': "
+	run tool pprof-top --max-memory 5000 "$DATA/cpu.pb.gz"
+	status_is 3
+}
+
+@test "a cut file: refused with the place, read with --salvage" {
+	gzip -dc "$DATA/cpu.pb.gz" | head -c 9000 >"$BATS_TEST_TMPDIR/cut"
+	cd "$BATS_TEST_TMPDIR"
+	run tool pprof-top cut
+	status_is 3
+	[[ $output =~ ^"pprof-top: 'cut': byte "[0-9]+": " ]]
+	[ "${#lines[@]}" -eq 1 ]
+	run --separate-stderr tool pprof-top --salvage cut
+	status_is 0
+	has flat_share
+	[[ $stderr == "pprof-top: warning: 'cut': "* ]]
+}
