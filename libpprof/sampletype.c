@@ -95,15 +95,13 @@ static uint32_t find_default(const struct pp_profile *profile, char *warning, si
 	return last;
 }
 
-int pp_sample_type_find(const struct pp_profile *profile, const char *request, uint32_t *column, char *warning,
-                        size_t warning_n, struct pp_error *err)
+static int find(const struct pp_profile *profile, const char *request, uint32_t *column, char *warning,
+                size_t warning_n, struct pp_error *err)
 {
 	const struct pp_str name = pp_str_of(request);
 	char types[200];
 	uint32_t found;
 
-	if (warning_n > 0)
-		warning[0] = '\0';
 	if (profile->sample_types_n == 0)
 		return pp_fail(err, PP_EUSAGE, PP_NO_OFFSET, "the profile has no sample types");
 	if (name.len == 0) {
@@ -122,6 +120,18 @@ int pp_sample_type_find(const struct pp_profile *profile, const char *request, u
 		return pp_fail(err, PP_EUSAGE, PP_NO_OFFSET, "sample type '%.100s' is not one of: %s", name.ptr, types);
 	}
 	*column = found;
+	return 0;
+}
+
+int pp_sample_type_find(const struct pp_profile *profile, const char *request, uint32_t *column, char *warning,
+                        size_t warning_n, struct pp_error *err)
+{
+	if (warning_n > 0)
+		warning[0] = '\0';
+	if (find(profile, request, column, warning, warning_n, err) != 0)
+		return -1;
+	if (warning_n > 0 && warning[0] == '\0' && pp_sample_type_name(profile, *column).len == 0)
+		snprintf(warning, warning_n, "sample type %" PRIu32 " has no name", *column);
 	return 0;
 }
 

@@ -8,7 +8,8 @@
 /* The column that request names: NULL or "" is the profile's default type, or the last column;
  * digits are an index from 0; else a type name, also without "inuse_", and also "type:unit".
  * PP_EUSAGE lists the types there are. When default_sample_type names no type, the last column is
- * taken and warning (≥ 300 bytes, "" otherwise) says so and lists the types. */
+ * taken and warning (≥ 300 bytes, "" otherwise) says so and lists the types; it also says when the
+ * column has no name. */
 int pp_sample_type_find(const struct pp_profile *profile, const char *request, uint32_t *column,
                         char *warning, size_t warning_n, struct pp_error *err) PP_MUSTUSE;
 

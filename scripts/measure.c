@@ -38,7 +38,7 @@ static int run(char **command)
 
 int main(int argc, char **argv)
 {
-	int times = argc > 2 ? atoi(argv[1]) : 0;
+	int times = argc > 2 ? (int)strtol(argv[1], NULL, 10) : 0;
 	if (times < 1) {
 		fputs("usage: measure TIMES COMMAND...\n", stderr);
 		return 2;

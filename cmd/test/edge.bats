@@ -21,6 +21,24 @@ decode() {
 	said=$(cat "$BATS_TEST_TMPDIR/err")
 }
 
+# top ARGUMENT…: status, rows as "name flat cum;…", and said, of pprof-top.
+top() {
+	status=0
+	$PP_RUN "$PP_BUILD/pprof-top" --format tsv "$@" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || status=$?
+	rows=$(awk -F '\t' 'NR > 1 { printf "%s %s %s;", $5, $1, $3 }' "$BATS_TEST_TMPDIR/out")
+	said=$(cat "$BATS_TEST_TMPDIR/err")
+}
+
+# ranks FILE ROWS SAID [OPTION…]: pprof-top ends with 0, these rows, this on stderr.
+ranks() {
+	local file=$1 wanted=$2 message=$3
+	shift 3
+	top "$@" "$file"
+	same "$status" 0
+	same "$rows" "$wanted"
+	same "$said" "$message"
+}
+
 same() {
 	[ "$1" = "$2" ] || { printf 'got:    %q\nwanted: %q\n' "$1" "$2"; return 1; }
 }
@@ -121,7 +139,7 @@ warns() {
 	refused varint-endless.pb.gz 'byte 215: not a profile: the value is not a varint'
 	refused varint-endless.pb.gz 'byte 215: not a profile: the value is not a varint' --lenient
 	refused group.pb.gz 'byte 43: not a profile: the wire type is not one of 0, 1, 2, 5'
-	refused sample-is-a-number.pb.gz 'byte 12: sample: wire type 0 does not fit this field'
+	refused sample-is-a-number.pb.gz 'byte 12: sample: wire type 0, not 2'
 	refused length-beyond-end.pb.gz 'byte 215: the input ends inside a field, after 218 bytes'
 	warns length-beyond-end.pb.gz 'byte 215: the profile ends early: 24 complete fields were kept' "$usual" --salvage
 }
@@ -191,4 +209,43 @@ warns() {
 	local wanted=$'3\t30000000\t/login\tshop+0x1000;shop+0x2000\n1\t10000000\t\tshop+0x1000\n'
 	reads no-symbols.pb.gz "$wanted"
 	reads no-symbols-moved.pb.gz "$wanted"
+}
+
+@test "ranking: samples without stack, recursion, one name in two files" {
+	ranks plain.pb.gz 'hash 30000000 30000000;main 10000000 40000000;' ''
+	ranks no-samples.pb.gz '' ''
+	ranks no-stack.pb.gz '(no stack) 50000000 50000000;hash 30000000 30000000;main 10000000 40000000;' ''
+	ranks recursion.pb.gz 'hash 30000000 30000000;main 0 30000000;' ''
+	ranks one-name-two-files.pb.gz 'hash 30000000 30000000;hash 10000000 40000000;' ''
+	ranks one-name-two-files.pb.gz 'hash 40000000 40000000;' '' --by functions
+	ranks odd-name.pb.gz 'a\nb\tc"d\\e\x1b[2J 30000000 30000000;main 10000000 40000000;' ''
+}
+
+@test "ranking: negative values are shown with their sign, and said" {
+	ranks negative.pb.gz 'hash 30000000 30000000;main -1 29999999;' \
+		"pprof-top: warning: 'negative.pb.gz': holds negative values: a difference?"
+}
+
+@test "ranking: a sum that does not fit 64 bits is refused" {
+	top overflow.pb.gz
+	same "$status" 3
+	[[ $said == "pprof-top: 'overflow.pb.gz': "* ]]
+	same "$rows" ''
+	ranks overflow.pb.gz 'hash 2 2;main 1 3;' '' --sample-type samples
+}
+
+@test "ranking: the default sample type" {
+	ranks default-type.pb.gz 'hash 3 3;main 1 4;' ''
+	ranks default-type-unknown.pb.gz 'hash 30000000 30000000;main 10000000 40000000;' \
+		"pprof-top: warning: 'default-type-unknown.pb.gz': default sample type 'hash' is not one of: samples, cpu; the last is taken"
+	ranks type-empty.pb.gz 'hash 30000000 30000000;main 10000000 40000000;' \
+		"pprof-top: warning: 'type-empty.pb.gz': sample type 1 has no name"
+}
+
+@test "ranking: drop_frames that is no expression, and one with parentheses" {
+	top drop-frames-bad.pb.gz
+	same "$status" 0
+	same "$rows" 'hash 30000000 30000000;main 10000000 40000000;'
+	[[ $said == "pprof-top: warning: 'drop-frames-bad.pb.gz': "*"'ha(sh'"* ]]
+	ranks drop-frames-parentheses.pb.gz 'main 40000000 40000000;' ''
 }
