@@ -11,7 +11,7 @@ struct pp_limits {
 	uint64_t model_bytes;  /* memory of one profile's arena */
 	uint64_t record_bytes; /* one top-level record of a profile, or one line of a text */
 	uint32_t samples;      /* rows of one profile */
-	uint32_t depth;        /* locations of one sample */
+	uint32_t depth;        /* locations of one sample, and as many values or labels */
 };
 
 #define PP_LIMITS_DEFAULT                                                                          \
