@@ -233,7 +233,7 @@ static int build_sample(struct pp_records_reader *r, struct pp_sample_row *row, 
 {
 	struct pp_str numbers = pp_intern_at(r->values, row->values);
 	size_t n = numbers.len / sizeof(int64_t), types_n = pp_build_profile(r->build)->sample_types_n;
-	uint32_t stack;
+	uint32_t stack = PP_NONE;
 
 	if (n != types_n) {
 		if (r->options->strictness == PP_STRICT)
