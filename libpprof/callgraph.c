@@ -17,7 +17,7 @@ struct maker {
 	const struct pp_callgraph_options *options;
 	uint32_t frames_n;
 
-	int64_t *load[2];      /* by stack of the side: the scaled values of its samples */
+	int64_t *load[2];      /* by stack of the side: the sum of its samples */
 	int64_t total[2];
 	struct pp_node *all;   /* by frame */
 	uint32_t *rank;        /* by frame: its place in the order of names */
@@ -38,8 +38,17 @@ static int no_memory(struct pp_error *err)
 	return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for a call graph");
 }
 
-/* Sums the scaled values of each stack. As in rollup.c, no sum of some of the values can overflow once
- * the sum of all magnitudes fits. */
+static int64_t scaled(const struct maker *maker, size_t s, int64_t sum)
+{
+	const double scale = maker->sides[s].scale;
+
+	if (scale == 1 || scale == -1)
+		return scale < 0 ? -sum : sum;
+	return llround((double)sum * scale);
+}
+
+/* Sums the values of each stack. As in rollup.c, no sum of some of the values can overflow once the
+ * sum of all magnitudes fits; nor can one that is scaled, once the scaled total fits. */
 static int load_side(struct maker *maker, size_t s, struct pp_error *err)
 {
 	const struct pp_graph_side *side = &maker->sides[s];
@@ -49,19 +58,17 @@ static int load_side(struct maker *maker, size_t s, struct pp_error *err)
 	if (!maker->load[s])
 		return no_memory(err);
 	for (uint32_t i = 0; i < side->profile->samples_n; i++) {
-		int64_t value = pp_value(side->profile, i, side->column);
-		if (side->scale != 1) {
-			const double scaled = (double)value * side->scale;
-			if (!(fabs(scaled) < 9.2e18))
-				return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "a scaled value does not fit 64 bits");
-			value = llround(scaled);
-		}
+		const int64_t value = pp_value(side->profile, i, side->column);
+		if (side->keep && !side->keep[i])
+			continue;
 		total += pp_abs_i64(value);
 		if (total > INT64_MAX)
 			return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the values add up to more than 63 bits");
 		maker->load[s][side->profile->sample_stack[i]] += value;
 	}
-	maker->total[s] = (int64_t)total;
+	if (!(fabs((double)total * side->scale) < 9.2e18) && fabs(side->scale) != 1)
+		return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the scaled values add up to more than 63 bits");
+	maker->total[s] = (int64_t)pp_abs_i64(scaled(maker, s, (int64_t)total));
 	return 0;
 }
 
@@ -96,6 +103,10 @@ static void roll_side(struct maker *maker, size_t s)
 		for (uint32_t k = 0; k < stack->n; k++)
 			for (uint32_t f = map->first[stack->locations[k]]; f < map->first[stack->locations[k] + 1]; f++)
 				count_node(maker, s, map->frame[f], stamp, load);
+	}
+	for (uint32_t f = 0; f < maker->frames_n; f++) {
+		maker->all[f].flat[s] = scaled(maker, s, maker->all[f].flat[s]);
+		maker->all[f].cum[s] = scaled(maker, s, maker->all[f].cum[s]);
 	}
 }
 
@@ -246,6 +257,9 @@ static int collect_edges(struct maker *maker, struct pp_error *err)
 		for (uint32_t i = 0; i < maker->sides[s].profile->stacks_n; i++)
 			if (maker->load[s][i] != 0 && walk_stack(maker, s, i, err) != 0)
 				return -1;
+	for (size_t i = 0; i < maker->edges_n; i++)
+		for (size_t s = 0; s < maker->sides_n; s++)
+			maker->edges[i].e.weight[s] = scaled(maker, s, maker->edges[i].e.weight[s]);
 	return sort_edges(maker, err);
 }
 

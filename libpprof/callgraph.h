@@ -35,13 +35,15 @@ struct pp_callgraph {
 	uint32_t nodes_dropped_n, edges_dropped_n;
 };
 
-/* One side of the graph: a profile with its map into the common frame set. Values are counted as
- * round(value * scale). */
+/* One side of the graph: a profile with its map into the common frame set. Its sums are multiplied by
+ * scale and rounded half away from zero. keep, if not NULL, has a byte a sample: rows with 0 are left
+ * out. */
 struct pp_graph_side {
 	const struct pp_profile *profile;
 	const struct pp_frame_map *map;
 	uint32_t column;
 	double scale;
+	const unsigned char *keep;
 };
 
 /* sides: one, or incident then baseline. With two, a node's importance is its change. */

@@ -27,6 +27,7 @@
 #include "libpprof/source.h"
 #include "libpprof/tsv.h"
 #include "libpprof/unit.h"
+#include "libpprof/utf8.h"
 #include "libpprof/write.h"
 
 #endif

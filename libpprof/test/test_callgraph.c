@@ -94,7 +94,7 @@ static void expect(const struct row *now, const struct row *old, const struct pp
 
 	for (size_t s = 0; s < n; s++) {
 		assert_int_equal(pp_frames_map(frames, p[s], &map[s], &err), 0);
-		sides[s] = (struct pp_graph_side){p[s], &map[s], 0, 1};
+		sides[s] = (struct pp_graph_side){p[s], &map[s], 0, 1, NULL};
 	}
 	assert_int_equal(pp_callgraph_make(frames, sides, n, options, &graph, &err), 0);
 	graph_text(&graph, frames, n, text, sizeof text);
@@ -217,9 +217,10 @@ static void test_negative_values_make_numbers(void **state)
 	expect(rows, NULL, &everything, "d -5/-5; c -3/-3; b 5/0; a 0/-3; b>d -5; a>c -3", NULL);
 }
 
-static void test_scale_rounds_each_value(void **state)
+static void test_scale_and_keep(void **state)
 {
-	static const struct row rows[] = {{"a", 3}, {"b", 1}, {NULL, 0}};
+	static const struct row rows[] = {{"a", 1}, {"a", 2}, {"b", 4}, {NULL, 0}};
+	static const unsigned char keep[] = {1, 1, 0};
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_frames *frames = pp_frames_new(PP_BY_FRAMES, &err);
 	struct pp_profile *p = make(rows);
@@ -228,10 +229,18 @@ static void test_scale_rounds_each_value(void **state)
 
 	(void)state;
 	assert_int_equal(pp_frames_map(frames, p, &map, &err), 0);
-	struct pp_graph_side side = {p, &map, 0, 0.5};
+	struct pp_graph_side side = {p, &map, 0, 0.5, NULL};
 	assert_int_equal(pp_callgraph_make(frames, &side, 1, &everything, &graph, &err), 0);
-	assert_int_equal(graph.total[0], 3); /* 2 and 1 */
+	assert_int_equal(graph.total[0], 4);
+	assert_int_equal(graph.nodes[1].cum[0], 2); /* the sum, 3, is halved, and rounded away from zero */
 	pp_callgraph_release(&graph);
+	side = (struct pp_graph_side){p, &map, 0, -1, keep};
+	assert_int_equal(pp_callgraph_make(frames, &side, 1, &everything, &graph, &err), 0);
+	assert_int_equal(graph.nodes_n, 1);
+	assert_int_equal(graph.nodes[0].flat[0], -3);
+	assert_int_equal(graph.total[0], 3);
+	pp_callgraph_release(&graph);
+	side = (struct pp_graph_side){p, &map, 0, 1, NULL};
 	side.scale = 1e300;
 	assert_int_equal(pp_callgraph_make(frames, &side, 1, &everything, &graph, &err), -1);
 	assert_int_equal(err.code, PP_EOVERFLOW);
@@ -254,7 +263,7 @@ int main(void)
 		cmocka_unit_test(test_comparison_keeps_what_vanished),
 		cmocka_unit_test(test_no_stack_is_a_node),
 		cmocka_unit_test(test_negative_values_make_numbers),
-		cmocka_unit_test(test_scale_rounds_each_value),
+		cmocka_unit_test(test_scale_and_keep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
