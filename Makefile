@@ -70,8 +70,8 @@ $(BINS): $(O)/%: $(O)/cmd/%.o $(LIBS)
 	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $< $(LIBS) $(DEP_L) $(if $(filter %-dot,$*),$(CGRAPH_L)) -lm
 $(UNIT): $(O)/%: $(O)/%.o $(LIBS)
 	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $< $(LIBS) $(DEP_L) -lcmocka -lm
-$(FUZZ): $(O)/%: $(O)/%.o $(O)/libpprof/fuzz/driver.o $(LIBS)
-	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $< $(O)/libpprof/fuzz/driver.o $(LIBS) $(DEP_L) -lm
+$(FUZZ): $(O)/%: $(O)/%.o $(O)/libpprof/fuzz/driver.o $(O)/libpprof/fuzz/seeds.o $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(ALLL) $(FUZZER) -o $@ $(filter %.o,$^) $(LIBS) $(DEP_L) -lm
 
 tests: $(BINS) $(UNIT) $(FUZZ)
 
@@ -86,6 +86,12 @@ check-asan:
 check-valgrind:
 	$(MAKE) O=$(O)/valgrind CFLAGS='-O1 -g' tests
 	PP_VALGRIND=1 scripts/run-tests $(O)/valgrind
+
+# The fuzz targets for libFuzzer (clang). The others write its first inputs: build/…/fuzz_read -write=DIR
+fuzz:
+	$(MAKE) O=$(O)/libfuzzer CC=clang FUZZER=-fsanitize=fuzzer fuzzers \
+	    CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -DPP_LIBFUZZER'
+fuzzers: $(FUZZ)
 
 # Every header compiles alone.
 check-headers: $(HDRS:%=$(O)/%.ok)
@@ -122,7 +128,7 @@ help:
 	@echo 'make install [DESTDIR=] [PREFIX=/usr/local]'
 
 FORCE:
-.PHONY: all tests check check-asan check-valgrind check-headers install bench demo clean help FORCE
+.PHONY: all tests fuzz fuzzers check check-asan check-valgrind check-headers install bench demo clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:

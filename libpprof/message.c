@@ -151,6 +151,8 @@ static int gather_unknown(struct pp_message *message, const ProtobufCMessage *fr
 		const ProtobufCMessageUnknownField *field = &from->unknown_fields[i];
 		size_t tag_n = pp_put_varint(tag, (uint64_t)field->tag << 3 | (unsigned)field->wire_type);
 
+		if (field->tag == 0) /* no field has this number; protobuf-c lets it pass where it is padded */
+			continue;
 		memcpy(at, tag, tag_n);
 		if (field->len)
 			memcpy(at + tag_n, field->data, field->len);

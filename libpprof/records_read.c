@@ -3,6 +3,7 @@
 
 #include "libpprof/records_private.h"
 #include "libpprof/tsv.h"
+#include "libpprof/wire.h"
 
 int pp_records_no_memory(struct pp_records_reader *r)
 {
@@ -213,18 +214,42 @@ static int gather_label(struct pp_records_reader *r)
 	       get_string(r, 5, &l->num_unit) ? -1 : 0;
 }
 
+/* Fields of a record that are known are numbered from 1 without a gap; the bytes of an unknown row must be
+ * whole fields of other numbers, for they are copied into what is written. */
+static bool are_unknown_fields(enum pp_record record, struct pp_str bytes)
+{
+	static const uint32_t known[PP_RECORD_NAMES_N] = {
+		[PP_RECORD_PROFILE] = 15, [PP_RECORD_SAMPLE_TYPE] = 2, [PP_RECORD_PERIOD_TYPE] = 2,
+		[PP_RECORD_SAMPLE] = 3, [PP_RECORD_LABEL] = 4, [PP_RECORD_MAPPING] = 10,
+		[PP_RECORD_LOCATION] = 5, [PP_RECORD_LINE] = 3, [PP_RECORD_FUNCTION] = 5,
+	};
+	const unsigned char *begin = (const unsigned char *)bytes.ptr;
+	struct pp_cursor cursor = {begin, begin + bytes.len, bytes.len};
+	struct pp_field field;
+	const char *reason;
+	int more;
+	while ((more = pp_cursor_next(&cursor, &field, &reason)) > 0)
+		if (field.number <= known[record])
+			return false;
+	return more == 0;
+}
+
 static int gather_unknown(struct pp_records_reader *r)
 {
 	struct pp_unknown_row *row = push(r, PP_ROW_UNKNOWN, sizeof(*row));
 	if (!row)
 		return -1;
-	for (uint64_t record = 0; record < PP_RECORD_NAMES_N; record++)
-		if (pp_str_eq(r->fields[1], pp_str_of(pp_record_names[record]))) {
-			row->head.key[0] = record;
-			return get_u64(r, 1, &row->head.key[1]) || get_u64(r, 2, &row->head.key[2]) ||
-			       get_bytes(r, 3, &row->bytes) ? -1 : 0;
-		}
-	return bad_field(r, 0, "a record that has unknown fields");
+	unsigned record = 0;
+	while (record < PP_RECORD_NAMES_N && !pp_str_eq(r->fields[1], pp_str_of(pp_record_names[record])))
+		record++;
+	if (record == PP_RECORD_NAMES_N)
+		return bad_field(r, 0, "a record that has unknown fields");
+	row->head.key[0] = record;
+	if (get_u64(r, 1, &row->head.key[1]) || get_u64(r, 2, &row->head.key[2]) || get_bytes(r, 3, &row->bytes))
+		return -1;
+	return are_unknown_fields((enum pp_record)record, row->bytes)
+	               ? 0 : pp_fail(r->err, PP_EFORMAT, r->place.offset, "line %" PRIu64
+	                             ": unknown.bytes: are not whole protobuf fields with unknown numbers", r->place.line);
 }
 
 static int (*const gather_row[PP_ROW_KINDS])(struct pp_records_reader *) = {

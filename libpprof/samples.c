@@ -178,11 +178,12 @@ static int no_memory(struct view *v)
 	return pp_fail(v->err, PP_ENOMEM, PP_NO_OFFSET, "no memory for the samples view");
 }
 
-/* false: a label without any content, which the view (as the reference) drops. */
-static bool name_of(const struct pp_label *l, struct label_name *name)
+/* false: a label without any content, which the view (as the reference) drops. A file may give the
+ * empty text as a value; a field of the view cannot. */
+static bool name_of(const struct pp_profile *p, const struct pp_label *l, struct label_name *name)
 {
 	*name = (struct label_name){l->str == 0, l->key, l->str == 0 ? l->num_unit : 0};
-	return l->str != 0 || l->num != 0 || l->num_unit != 0;
+	return l->str ? pp_string(p, l->str).len > 0 : l->num != 0 || l->num_unit != 0;
 }
 
 static int compare_columns(const struct label_column *a, const struct label_column *b)
@@ -201,19 +202,31 @@ static int compare_column_pointers(const void *a, const void *b)
 	return order ? order : (x > y) - (x < y);
 }
 
+static int collect_list(struct view *v, const struct pp_label_list *list)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		struct label_name name;
+		if (name_of(v->p, &list->labels[i], &name) && pp_intern_put(v->names, &name, sizeof(name), NULL) == PP_NONE)
+			return no_memory(v);
+	}
+	if (pp_intern_count(v->names) > PP_SAMPLES_LABELS_MAX)
+		return pp_fail(v->err, PP_ELIMIT, PP_NO_OFFSET,
+		               "more than %d label columns; the records view has no such limit", PP_SAMPLES_LABELS_MAX);
+	return 0;
+}
+
+/* Of the lists that a sample has; each is looked at once. */
 static int collect_names(struct view *v)
 {
-	for (uint32_t i = 0; i < v->p->label_lists_n; i++) {
-		const struct pp_label_list *list = &v->p->label_lists[i];
-		for (uint32_t j = 0; j < list->n; j++) {
-			struct label_name name;
-			if (name_of(&list->labels[j], &name) && pp_intern_put(v->names, &name, sizeof(name), NULL) == PP_NONE)
-				return no_memory(v);
-		}
-		if (pp_intern_count(v->names) > PP_SAMPLES_LABELS_MAX)
-			return pp_fail(v->err, PP_ELIMIT, PP_NO_OFFSET,
-			               "more than %d label columns; the records view has no such limit",
-			               PP_SAMPLES_LABELS_MAX);
+	bool *seen = pp_arena_alloc(v->arena, v->p->label_lists_n * sizeof(*seen));
+	if (!seen)
+		return no_memory(v);
+	memset(seen, 0, v->p->label_lists_n * sizeof(*seen));
+	for (uint32_t s = 0; s < v->p->samples_n; s++) {
+		uint32_t list = v->p->sample_labels[s];
+		if (!seen[list] && collect_list(v, &v->p->label_lists[list]) < 0)
+			return -1;
+		seen[list] = true;
 	}
 	return 0;
 }
@@ -261,7 +274,7 @@ static int collect_cells(struct view *v, const struct pp_label_list *list)
 	v->cells_n = 0;
 	for (uint32_t i = 0; i < list->n; i++) {
 		struct label_name name;
-		if (name_of(&list->labels[i], &name))
+		if (name_of(v->p, &list->labels[i], &name))
 			v->cells[v->cells_n++] = (struct label_cell){
 				v->column_of_name[pp_intern_find(v->names, &name, sizeof(name))], i};
 	}

@@ -229,12 +229,12 @@ static int sniff_text(struct pp_str text, bool whole, enum pp_format *format, st
 	struct pp_str line = first_line(text, whole, &cut);
 	if (line.len == 0 && whole)
 		return pp_fail(err, PP_EFORMAT, 0, "empty input: nothing but blanks");
-	if (starts_with(text, PP_LIT(PP_RECORDS_MAGIC)))
+	if (starts_with(text, PP_LIT(PP_RECORDS_MAGIC "\t")))
 		*format = PP_FORMAT_RECORDS;
-	else if (sniff_named_text(line, text, err) < 0)
-		return -1;
 	else if (is_samples_header(line, cut))
 		*format = PP_FORMAT_SAMPLES;
+	else if (sniff_named_text(line, text, err) < 0)
+		return -1;
 	else if (ends_in_count(line) && !cut)
 		*format = PP_FORMAT_FOLDED;
 	else if (line.len > 0 && sniff_markup(line, err) < 0)

@@ -45,14 +45,14 @@ static const char full[] =
 	"label\t2\t0\tbytes\t\t-16\tbytes\n"
 	"#unknown\trecord\telement\tpart\tbytes\n"
 	"unknown\tprofile\t0\t0\t8206023132\n"
-	"unknown\tsample_type\t1\t0\t8001\n"
-	"unknown\tperiod_type\t0\t0\t8002\n"
-	"unknown\tsample\t2\t0\t8003\n"
-	"unknown\tlabel\t0\t1\t8004\n"
-	"unknown\tmapping\t2\t0\t8005\n"
-	"unknown\tlocation\t3\t0\t8006\n"
-	"unknown\tline\t5\t1\t8007\n"
-	"unknown\tfunction\t9\t0\t8008ff\n";
+	"unknown\tsample_type\t1\t0\t800101\n"
+	"unknown\tperiod_type\t0\t0\t800102\n"
+	"unknown\tsample\t2\t0\t800103\n"
+	"unknown\tlabel\t0\t1\t800104\n"
+	"unknown\tmapping\t2\t0\t800105\n"
+	"unknown\tlocation\t3\t0\t800106\n"
+	"unknown\tline\t5\t1\t800107\n"
+	"unknown\tfunction\t9\t0\t800108\n";
 
 static struct pp_profile *read_text(const char *text, enum pp_strictness strictness, struct pp_error *err)
 {
@@ -167,8 +167,10 @@ static void names_what_is_broken(void **state)
 		{HEAD "line\t1\t0\t8\t1\t0\n", "line 3: line.location: no location has id 1"},
 		{HEAD "comment\t0\ta\\q\n", "line 3: comment.text: '\\q' is not an escape"},
 		{HEAD "unknown\tnothing\t0\t0\tff\n", "line 3: unknown.record: 'nothing' is not"},
-		{HEAD "unknown\tsample\t4\t0\tff\n", "line 3: unknown.element: no record is numbered 4"},
+		{HEAD "unknown\tsample\t4\t0\t800101\n", "line 3: unknown.element: no record is numbered 4"},
 		{HEAD "unknown\tprofile\t0\t0\tfff\n", "line 3: unknown.bytes: 'fff' is not"},
+		{HEAD "unknown\tprofile\t0\t0\t0801\n", "line 3: unknown.bytes: are not whole protobuf fields"},
+		{HEAD "unknown\tprofile\t0\t0\t82060231\n", "line 3: unknown.bytes: are not whole protobuf fields"},
 		{HEAD "profile\t0\t0\t\t\t0\t\t\t\t\nprofile\t0\t0\t\t\t0\t\t\t\t\n", "line 4: a second profile row"},
 		{"#pprof-records\t1\nsample\t0\t\t\n", "there are samples but no sample type"},
 	};
@@ -247,7 +249,7 @@ static void writes_json(void **state)
 	assert_non_null(strstr(buf.bytes, "\"sample_type\": [\n{\"index\": 0, \"type\": \"samples\", \"unit\": \"count\"},\n"));
 	assert_non_null(strstr(buf.bytes, "{\"index\": 0, \"id\": \"18446744073709551615\", \"start\": \"0xffffffff81000000\","));
 	assert_non_null(strstr(buf.bytes, "{\"index\": 0, \"locations\": [3, 5], \"values\": [1, -9223372036854775808]}"));
-	assert_non_null(strstr(buf.bytes, "{\"record\": \"function\", \"element\": 9, \"part\": 0, \"bytes\": \"8008ff\"}]}\n"));
+	assert_non_null(strstr(buf.bytes, "{\"record\": \"function\", \"element\": 9, \"part\": 0, \"bytes\": \"800108\"}]}\n"));
 	pp_buf_release(&buf);
 	pp_profile_free(p);
 }
