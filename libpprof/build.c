@@ -71,7 +71,7 @@ static bool room_for_index(struct pp_build *build, void *field, size_t *capacity
 
 /* ---- life ---- */
 
-static struct pp_profile *profile_new(uint64_t budget_bytes)
+static struct pp_profile *profile_new(uint64_t budget_bytes, struct pp_error *err)
 {
 	struct pp_arena *arena = pp_arena_new(budget_bytes);
 	struct pp_profile *profile;
@@ -80,6 +80,8 @@ static struct pp_profile *profile_new(uint64_t budget_bytes)
 		return NULL;
 	profile = pp_arena_alloc(arena, sizeof(*profile));
 	if (!profile) {
+		if (pp_arena_over(arena))
+			pp_fail(err, PP_ELIMIT, PP_NO_OFFSET, "the model needs more than %" PRIu64 " bytes", budget_bytes);
 		pp_arena_free(arena);
 		return NULL;
 	}
@@ -96,7 +98,7 @@ struct pp_build *pp_build_new(const struct pp_limits *limits, struct pp_error *e
 	if (!build)
 		goto fail;
 	build->limits = *limits;
-	build->profile = profile_new(limits->model_bytes);
+	build->profile = profile_new(limits->model_bytes, err);
 	if (!build->profile)
 		goto fail;
 	arena = build->profile->arena;

@@ -75,12 +75,14 @@ static int check_rows(struct pp_reader *r)
 	const struct pp_place *place = &r->first_row_place;
 	uint32_t n = r->row_n;
 
-	if (!r->row_known || (r->row_n == p->sample_types_n && (!r->row_differs || pp_reader_lenient(r))))
+	if (!r->row_known)
 		return 0;
 	if (p->sample_types_n == 0)
 		return pp_fail(r->err, PP_EFORMAT, place->offset,
 		               "missing sample type information: there are samples but no sample_type");
 	if (r->row_n == p->sample_types_n) {
+		if (!r->row_differs || pp_reader_lenient(r))
+			return 0;
 		place = &r->row_place;
 		n = r->row_other_n;
 	}
