@@ -67,7 +67,7 @@ static uint32_t risen_context(const struct pd_explain *ex, uint32_t frame, doubl
 	for (uint32_t c = 0; c < ex->contexts_n; c++) {
 		if (ex->contexts[c].frame != frame)
 			continue;
-		if (!ex->contexts[c].value[0] && !ex->contexts[c].value[1])
+		if (ex->contexts[c].value[0] == 0 && ex->contexts[c].value[1] == 0)
 			continue;
 		double rise = ex->contexts[c].value[1] - scale * ex->contexts[c].value[0];
 		if (best == PP_NONE || rise > most || (rise == most && ex_context_cmp(ex, c, best) < 0))
