@@ -273,7 +273,7 @@ static int charge_stack(struct pd_explain *ex, enum pd_side side, const uint32_t
 /* ---- one profile ---- */
 
 /* By label list: which value of load.tsv it holds, or values_n. */
-static uint32_t *map_labels(const struct pd_explain *ex, const struct pp_profile *p, struct pp_error *err)
+static uint32_t *map_labels(struct pd_explain *ex, const struct pp_profile *p, struct pp_error *err)
 {
 	const struct pd_load *load = ex->options.load;
 	uint32_t none = load ? (uint32_t)load->values_n : 0;
@@ -288,8 +288,13 @@ static uint32_t *map_labels(const struct pd_explain *ex, const struct pp_profile
 		value[l] = none;
 		for (uint32_t i = 0; i < list->n && value[l] == none; i++)
 			for (uint32_t v = 0; v < none && list->labels[i].str; v++)
-				if (pp_str_eq(pp_string(p, list->labels[i].str), pp_str_of(load->values[v])))
+				if (pp_str_eq(pp_string(p, list->labels[i].str), pp_str_of(load->values[v]))) {
+					struct pp_str key = pp_string(p, list->labels[i].key);
 					value[l] = v;
+					if (!ex->label_key)
+						ex->label_key = pp_arena_copy(ex->arena, key.ptr, key.len);
+					break;
+				}
 	}
 	return value;
 }

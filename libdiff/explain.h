@@ -47,6 +47,9 @@ struct pd_cause {
 	double ratio;              /* observed to expected, the baseline's own ratio taken out */
 	double p, q;               /* NAN: not tested */
 	int64_t self[2], cum[2];   /* of the location by side, as measured: [PD_BASELINE], [PD_INCIDENT] */
+	const char *slice;         /* label value that carries most of the rise, or of a shift of the mix; or NULL */
+	double slice_share;        /* of the rise; MIX: its share of the requests on the incident side */
+	size_t risen_in;           /* incident replicates above expectation */
 	const char *reason;        /* in words, with numbers; for INCONCLUSIVE also what would settle it */
 };
 
@@ -67,6 +70,10 @@ struct pd_explanation {
 	int64_t total[2];        /* as measured */
 	double count[2];         /* samples behind them; NAN: not measured */
 	double requests[2], seconds[2];  /* sums; NAN when a replicate lacks it */
+	double rate_ratio;       /* incident to baseline, a second and replicate: requests, or cost where those are not known; NAN */
+	double mix_distance;     /* half the sum of the changes of shares of requests; NAN: not known */
+	bool by_request, by_label; /* what expectations were made from */
+	const char *label_key;   /* the label whose values load.tsv has, or NULL */
 	double labelled_share;   /* of the incident's cost, on samples with a label value of load.tsv */
 	double factor[2][2];     /* machine factors: [side][lowest, highest] */
 	double dispersion;       /* median over groups; NAN: not measured */
@@ -79,7 +86,8 @@ struct pd_explain; /* under construction */
 struct pd_explain *pd_explain_new(const struct pd_explain_options *options, struct pp_error *err) PP_MUSTUSE;
 void pd_explain_free(struct pd_explain *explain); /* NULL is fine */
 
-/* Adds the column of one profile as one replicate. row is what it served, from options.load, or NULL. */
+/* Adds the column of one profile as one replicate; all columns are of one type and unit. The order of
+ * adding shows in the last digits of sums only; add in a fixed order. row is what it served, from options.load, or NULL. */
 int pd_explain_add(struct pd_explain *explain, enum pd_side side, const struct pp_profile *profile,
                    uint32_t column, const struct pd_load_row *row, struct pp_error *err) PP_MUSTUSE;
 
@@ -87,5 +95,8 @@ int pd_explain_add(struct pd_explain *explain, enum pd_side side, const struct p
  * be empty (PP_EUSAGE). */
 struct pd_explanation *pd_explain_finish(struct pd_explain *explain, struct pp_error *err) PP_MUSTUSE;
 void pd_explanation_free(struct pd_explanation *explanation);
+
+/* The causes as JSON: objects with verdict, share, location, mechanism, path and more. NULL without memory. */
+struct pp_json *pd_explanation_json(const struct pd_explanation *explanation) PP_MUSTUSE;
 
 #endif

@@ -58,6 +58,7 @@ struct pd_explain {
 	size_t frames_n, frames_cap, contexts_n, contexts_cap, below_n, below_cap, replicates_n, replicates_cap;
 	size_t side_n[2];
 	int64_t total[2];
+	const char *label_key;         /* of the samples' labels with values of load.tsv; NULL: not seen */
 };
 
 /* One group: a frame (or several that are one function renamed) and its numbers. */
@@ -118,6 +119,8 @@ double ex_log_t(const double *a, size_t a_n, const double *b, size_t b_n);
 double ex_median(double *values, size_t n); /* sorts; 0 when n is 0 */
 
 /* explain_verdict.c: causes from the fit. */
+bool ex_replicated(const struct pd_explain *explain); /* two or more on each side */
+struct pd_cause *ex_add_cause(struct pd_explanation *out, enum pd_verdict verdict, const char *reason);
 int ex_causes(struct pd_explain *explain, const struct ex_fit *fit, const struct ex_move *moves, size_t moves_n,
               struct pd_explanation *out, struct pp_error *err) PP_MUSTUSE;
 

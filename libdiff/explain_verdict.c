@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOT_MAX 20
 #define LOAD_RATIO 1.25       /* requests a second: smaller changes are not called load */
 #define LOAD_RATIO_ALONE 1.5  /* with one replicate on a side */
 #define LOAD_P 0.01
@@ -18,12 +17,12 @@ static double percent(double share)
 	return 100 * share;
 }
 
-static struct pd_cause *add_cause(struct pd_explanation *out, enum pd_verdict verdict, const char *reason)
+struct pd_cause *ex_add_cause(struct pd_explanation *out, enum pd_verdict verdict, const char *reason)
 {
 	struct pd_cause *cause = &out->causes[out->causes_n++];
 
 	*cause = (struct pd_cause){.verdict = verdict, .share = NAN, .file = "", .expected = NAN, .observed = NAN,
-	                           .ratio = NAN, .p = NAN, .q = NAN, .reason = reason};
+	                           .ratio = NAN, .slice_share = NAN, .p = NAN, .q = NAN, .reason = reason};
 	return cause;
 }
 
@@ -43,15 +42,52 @@ static double group_scale(const struct ex_group *group, double otherwise)
 	return group->base > 0 ? group->expected / group->base : otherwise;
 }
 
-static void add_rise(const struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group,
-                     enum pd_verdict verdict, double scale, struct pd_explanation *out)
+/* Which label value carries most of a group's rise, and in how many replicates it rose. */
+static int find_slice(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group,
+                      struct pd_explanation *out, struct pd_cause *cause, struct pp_error *err)
+{
+	size_t g = (size_t)(group - fit->groups), labels_n = fit->by_label ? ex->options.load->values_n : 0;
+	double *cost[2], *served[2], up = 0, most = 0;
+
+	for (int side = 0; side < 2; side++) {
+		cost[side] = ex_alloc(ex->arena, labels_n + 1, sizeof(double), err);
+		served[side] = ex_alloc(ex->arena, labels_n + 1, sizeof(double), err);
+		if (!cost[side] || !served[side])
+			return -1;
+	}
+	for (size_t j = 0; j < ex->replicates_n; j++) {
+		const struct ex_replicate *replicate = &ex->replicates[j];
+		double expected = fit->expected[g * fit->pods_n + j] * fit->factor[j] * (group->base > 0);
+		cause->risen_in += replicate->side == PD_INCIDENT && fit->observed[g * fit->pods_n + j] > expected;
+		for (size_t l = 0; l < labels_n; l++)
+			served[replicate->side][l] += replicate->row->by_value[l];
+		for (size_t c = 0; labels_n && c < replicate->cells_n; c++)
+			if (fit->group_of[ex->contexts[replicate->cells[c].context].frame] == g && replicate->cells[c].label < labels_n)
+				cost[replicate->side][replicate->cells[c].label] += replicate->cells[c].value;
+	}
+	for (size_t l = 0; l < labels_n; l++) {
+		double expected = served[0][l] > 0 ? cost[0][l] * served[1][l] / served[0][l] : 0, rise = cost[1][l] - expected;
+		up += rise > 0 ? rise : 0;
+		if (rise > most) {
+			most = rise;
+			cause->slice = ex->options.load->values[l];
+		}
+	}
+	cause->slice_share = up > 0 ? most / up : NAN;
+	if (cause->slice)
+		cause->slice = ex_words(out->arena, "%s", cause->slice);
+	return 0;
+}
+
+static int add_rise(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group,
+                    enum pd_verdict verdict, double scale, struct pd_explanation *out, struct pp_error *err)
 {
 	const char *what = fit->requests ? "per request" : ex->options.snapshot ? "in all" : "beside the other functions";
 	const char *reason =
 		group->expected > 0 && isfinite(group->ratio)
 			? ex_words(out->arena, "%.2f times the cost %s (q = %.2g)", group->ratio, what, group->q)
 			: ex_words(out->arena, "new: the baseline has no cost here (q = %.2g)", group->q);
-	struct pd_cause *cause = add_cause(out, verdict, reason);
+	struct pd_cause *cause = ex_add_cause(out, verdict, reason);
 	double own = group_scale(group, scale);
 
 	if (group->frame >= EX_PSEUDO_N)
@@ -65,11 +101,12 @@ static void add_rise(const struct pd_explain *ex, const struct ex_fit *fit, cons
 	cause->p = group->p;
 	cause->q = group->q;
 	cause->share = fabs(group->rise);
+	return find_slice(ex, fit, group, out, cause, err);
 }
 
 static void add_move(const struct pd_explain *ex, const struct ex_move *move, double scale, struct pd_explanation *out)
 {
-	struct pd_cause *cause = add_cause(out, PD_VERDICT_MOVED,
+	struct pd_cause *cause = ex_add_cause(out, PD_VERDICT_MOVED,
 	                                   ex_words(out->arena, "'%s' is gone and this has its callers, its callees and %.2f times "
 	                                            "its cost", ex->frames[move->from].name, move->ratio));
 
@@ -87,7 +124,7 @@ static void add_move(const struct pd_explain *ex, const struct ex_move *move, do
 
 /* ---- what is known about the whole ---- */
 
-static bool replicated(const struct pd_explain *ex)
+bool ex_replicated(const struct pd_explain *ex)
 {
 	return ex->side_n[0] >= 2 && ex->side_n[1] >= 2;
 }
@@ -98,7 +135,7 @@ static bool rate_changed(const struct pd_explain *ex, const struct ex_fit *fit)
 
 	if (isnan(ratio))
 		return false;
-	return replicated(ex) ? ratio > LOAD_RATIO && fit->load_p < LOAD_P : ratio > LOAD_RATIO_ALONE;
+	return ex_replicated(ex) ? ratio > LOAD_RATIO && fit->load_p < LOAD_P : ratio > LOAD_RATIO_ALONE;
 }
 
 static bool mix_changed(const struct ex_fit *fit)
@@ -168,20 +205,40 @@ static size_t risen(const struct pd_explain *ex, const struct ex_fit *fit, bool 
 	return n;
 }
 
-static void add_mix(const struct ex_fit *fit, struct pd_explanation *out)
+/* The label value whose share of the requests grew most. */
+static void find_mix_slice(const struct pd_explain *ex, struct pd_explanation *out, struct pd_cause *cause)
+{
+	double all[2] = {0, 0}, most = 0;
+
+	for (size_t j = 0; j < ex->replicates_n; j++)
+		all[ex->replicates[j].side] += ex->replicates[j].row->total;
+	for (size_t l = 0; l < ex->options.load->values_n; l++) {
+		double share[2] = {0, 0};
+		for (size_t j = 0; j < ex->replicates_n; j++)
+			share[ex->replicates[j].side] += ex->replicates[j].row->by_value[l] / all[ex->replicates[j].side];
+		if (share[1] - share[0] > most) {
+			most = share[1] - share[0];
+			cause->slice = ex_words(out->arena, "%s", ex->options.load->values[l]);
+			cause->slice_share = share[1];
+		}
+	}
+}
+
+static void add_mix(const struct pd_explain *ex, const struct ex_fit *fit, struct pd_explanation *out)
 {
 	struct pd_cause *cause =
-		add_cause(out, PD_VERDICT_MIX,
+		ex_add_cause(out, PD_VERDICT_MIX,
 	              ex_words(out->arena, "the request mix shifted by %.1f %% (half the sum of the changes of shares; replicates "
 	                       "differ by up to %.1f %%)", percent(fit->mix_distance), percent(fit->mix_noise)));
 
 	cause->share = fabs(fit->mix_change);
+	find_mix_slice(ex, out, cause);
 }
 
 static void add_load(const struct ex_fit *fit, struct pd_explanation *out)
 {
 	struct pd_cause *cause =
-		add_cause(out, PD_VERDICT_LOAD,
+		ex_add_cause(out, PD_VERDICT_LOAD,
 	              ex_words(out->arena, "%.2f times the requests a second and replicate%s", fit->load_ratio,
 	                       isnan(fit->load_p) ? "" : ", beyond what replicates differ by"));
 
@@ -196,30 +253,30 @@ static void add_rest(const struct pd_explain *ex, const struct ex_fit *fit, stru
 	struct pp_arena *arena = out->arena;
 
 	if (!fit->counted)
-		add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE,
 		          "the number of samples behind the values is not known, so noise cannot be told from change; profiles "
 		          "with a period or a column of counts would settle it");
 	else if (out->count[0] < COUNT_MIN || out->count[1] < COUNT_MIN)
-		add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE,
 		          ex_words(arena, "too few samples: %.0f in the baseline, %.0f in the incident; longer or more profiles would "
 		                   "settle it", out->count[0], out->count[1]));
 	else if (!ex->options.snapshot && !fit->requests && rate_changed(ex, fit))
-		add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE,
 		          ex_words(arena, "load or code: the whole costs %.2f times as much and requests are not known; a load.tsv with "
 		                   "the requests of each replicate would settle it", fit->load_ratio));
 	else if (machine != 1)
-		add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE,
 		          ex_words(arena, "machine or runtime: every function costs about %.2f times as much per request, none stands "
 		                   "out; the same build on both machines would settle it", machine));
-	else if (!replicated(ex) && memcmp(&ex->total[0], &ex->total[1], sizeof(ex->total[0])) != 0)
-		add_cause(out, PD_VERDICT_INCONCLUSIVE,
+	else if (!ex_replicated(ex) && memcmp(&ex->total[0], &ex->total[1], sizeof(ex->total[0])) != 0)
+		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE,
 		          ex_words(arena, "one replicate on a side: nothing exceeds the variation that must be assumed between "
 		                   "replicates (squared coefficient of variation %.2f); three or more profiles a side would settle it",
 		                   ex->options.assumed_cv2));
 	else if (isnan(out->detectable))
-		add_cause(out, PD_VERDICT_NONE, "nothing changed beyond noise");
+		ex_add_cause(out, PD_VERDICT_NONE, "nothing changed beyond noise");
 	else
-		add_cause(out, PD_VERDICT_NONE,
+		ex_add_cause(out, PD_VERDICT_NONE,
 		          ex_words(arena, "nothing changed beyond noise; a rise of %.0f %% in a function with 5 %% of the cost would have "
 		                   "been seen four times in five", percent(out->detectable)));
 }
@@ -257,26 +314,28 @@ int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_m
 	if (!list || !out->causes)
 		return -1;
 	if (ex->total[PD_BASELINE] == 0) {
-		add_cause(out, PD_VERDICT_INCONCLUSIVE, "the baseline profiles hold no cost: there is nothing to compare with");
+		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE, "the baseline profiles hold no cost: there is nothing to compare with");
 		return 0;
 	}
 	const char *unsure = why_not_code(ex, fit);
 	size_t code_n = risen(ex, fit, false, list);
 	for (size_t i = 0; i < code_n && !unsure; i++)
-		add_rise(ex, fit, list[i], PD_VERDICT_CODE, scale, out);
-	bool unsaid = unsure && code_n > 0;
+		if (add_rise(ex, fit, list[i], PD_VERDICT_CODE, scale, out, err))
+			return -1;
 	size_t runtime_n = code_n == 0 ? risen(ex, fit, true, list) : 0;
 	for (size_t i = 0; i < runtime_n; i++)
-		add_rise(ex, fit, list[i], PD_VERDICT_RUNTIME, scale, out);
+		if (add_rise(ex, fit, list[i], PD_VERDICT_RUNTIME, scale, out, err))
+			return -1;
 	for (size_t i = 0; i < moves_n; i++)
 		add_move(ex, &moves[i], scale, out);
 	if (fit->requests && mix_changed(fit))
-		add_mix(fit, out);
-	if (fit->requests && rate_changed(ex, fit) && (fit->load_ratio > 1 || (out->causes_n == 0 && replicated(ex))))
+		add_mix(ex, fit, out);
+	if (fit->requests && rate_changed(ex, fit) && (fit->load_ratio > 1 || (out->causes_n == 0 && ex_replicated(ex))))
 		add_load(fit, out);
-	if (unsaid) {
+	if (unsure && code_n > 0) {
 		size_t n = risen(ex, fit, false, list);
-		add_rise(ex, fit, list[0], PD_VERDICT_INCONCLUSIVE, scale, out);
+		if (add_rise(ex, fit, list[0], PD_VERDICT_INCONCLUSIVE, scale, out, err))
+			return -1;
 		struct pd_cause *cause = &out->causes[out->causes_n - 1];
 		cause->reason = ex_words(out->arena, "%zu function%s rose beside the others: %s", n, n == 1 ? "" : "s", unsure);
 	} else if (out->causes_n == 0) {
@@ -284,140 +343,4 @@ int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_m
 	}
 	make_shares(ex, fit, out);
 	return 0;
-}
-
-/* ---- finish ---- */
-
-static int hot_order(const struct pd_hot *a, const struct pd_hot *b)
-{
-	if (a->group[1] != b->group[1])
-		return a->group[1] > b->group[1] ? -1 : 1;
-	int order = strcmp(a->name, b->name);
-	return order ? order : strcmp(a->file, b->file);
-}
-
-static int find_hot(struct pd_explain *ex, struct pd_explanation *out, struct pp_error *err)
-{
-	double *group[2];
-
-	out->hot = ex_alloc(out->arena, HOT_MAX, sizeof(*out->hot), err);
-	for (int side = 0; side < 2; side++) {
-		group[side] = ex_alloc(ex->arena, ex->frames_n, sizeof(double), err);
-		for (size_t c = 0; group[side] && c < ex->contexts_n; c++)
-			group[side][ex->contexts[c].frame] += ex->contexts[c].value[side];
-	}
-	if (!out->hot || !group[0] || !group[1])
-		return -1;
-	for (uint32_t f = EX_PSEUDO_N; f < ex->frames_n; f++) {
-		const struct ex_frame *frame = &ex->frames[f];
-		if (frame->class_ != PD_FRAME_APP || !(group[1][f] > 0))
-			continue;
-		struct pd_hot hot = {.name = frame->name, .file = frame->file, .path = NULL, .self = {frame->self[0], frame->self[1]},
-		                     .cum = {frame->cum[0], frame->cum[1]}, .group = {group[0][f], group[1][f]}};
-		size_t at = out->hot_n;
-		while (at > 0 && hot_order(&hot, &out->hot[at - 1]) < 0)
-			at--;
-		if (at == HOT_MAX)
-			continue;
-		if (out->hot_n < HOT_MAX)
-			out->hot_n++;
-		memmove(out->hot + at + 1, out->hot + at, (out->hot_n - at - 1) * sizeof(hot));
-		hot.path = NULL;
-		out->hot[at] = hot;
-	}
-	/* Names belong to the explanation, which outlives what is under construction. */
-	for (size_t i = 0; i < out->hot_n; i++) {
-		for (uint32_t f = EX_PSEUDO_N; f < ex->frames_n && !out->hot[i].path; f++)
-			if (ex->frames[f].name == out->hot[i].name)
-				out->hot[i].path = ex_path(ex, f, 0, out->arena);
-		out->hot[i].name = ex_words(out->arena, "%s", out->hot[i].name);
-		out->hot[i].file = ex_words(out->arena, "%s", out->hot[i].file);
-	}
-	return 0;
-}
-
-static void summarise(const struct pd_explain *ex, struct pd_explanation *out)
-{
-	for (int side = 0; side < 2; side++) {
-		out->replicates_n[side] = ex->side_n[side];
-		out->total[side] = ex->total[side];
-		out->factor[side][0] = INFINITY;
-		out->factor[side][1] = 0;
-	}
-	for (size_t j = 0; j < ex->replicates_n; j++) {
-		const struct ex_replicate *replicate = &ex->replicates[j];
-		out->count[replicate->side] += replicate->count > 0 || replicate->value == 0 ? replicate->count : NAN;
-		out->requests[replicate->side] += replicate->row ? replicate->row->total : NAN;
-		out->seconds[replicate->side] += replicate->seconds > 0 ? replicate->seconds : NAN;
-	}
-	out->dispersion = out->detectable = NAN;
-	out->test = "none";
-}
-
-/* Smallest detectable rise at 80 % power and 5 % significance: exp((z.975 + z.8) * se of the log ratio) - 1. */
-static double detectable(const struct pd_explain *ex, const struct ex_fit *fit, const double *count)
-{
-	double per[2] = {0.05 * count[0], 0.05 * count[1]};
-
-	if (!(per[0] > 0) || !(per[1] > 0))
-		return NAN;
-	double variance = 1 / per[0] + 1 / per[1];
-	if (replicated(ex))
-		variance *= fit->dispersion > 1 ? fit->dispersion : 1;
-	else
-		variance += ex->options.assumed_cv2 * (1 / (double)ex->side_n[0] + 1 / (double)ex->side_n[1]);
-	return exp(2.802 * sqrt(variance)) - 1;
-}
-
-struct pd_explanation *pd_explain_finish(struct pd_explain *ex, struct pp_error *err)
-{
-	struct pp_arena *arena = pp_arena_new(UINT64_C(1) << 30);
-	struct pd_explanation *out = arena ? ex_alloc(arena, 1, sizeof(*out), err) : NULL;
-	struct ex_move *moves = NULL;
-	struct ex_fit fit;
-	size_t moves_n = 0;
-
-	if (!out) {
-		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
-		pp_arena_free(arena);
-		return NULL;
-	}
-	out->arena = arena;
-	summarise(ex, out);
-	if (ex->side_n[PD_INCIDENT] == 0) {
-		pp_fail(err, PP_EUSAGE, PP_NO_OFFSET, "no incident profiles");
-		goto failed;
-	}
-	if (find_hot(ex, out, err))
-		goto failed;
-	if (ex->side_n[PD_BASELINE] == 0) {
-		out->causes = ex_alloc(arena, 1, sizeof(*out->causes), err);
-		if (!out->causes)
-			goto failed;
-		add_cause(out, PD_VERDICT_INCONCLUSIVE, "no baseline: nothing to compare with");
-		return out;
-	}
-	if (ex_find_moves(ex, ex_scale(ex), &moves, &moves_n, err) || ex_fit_make(ex, moves, moves_n, &fit, err) ||
-	    ex_test(ex, &fit, err))
-		goto failed;
-	for (size_t j = 0; j < ex->replicates_n; j++) {
-		double *range = out->factor[ex->replicates[j].side];
-		range[0] = fit.factor[j] < range[0] ? fit.factor[j] : range[0];
-		range[1] = fit.factor[j] > range[1] ? fit.factor[j] : range[1];
-	}
-	out->labelled_share = fit.labelled_share;
-	out->dispersion = fit.dispersion;
-	out->detectable = detectable(ex, &fit, out->count);
-	out->groups_n = fit.groups_n;
-	for (size_t g = 0; g < fit.groups_n; g++)
-		out->tested_n += fit.groups[g].tested;
-	out->test = !fit.counted      ? "none: sample counts not measured"
-	            : replicated(ex)  ? "quasi-Poisson F test over replicates, shrunken dispersion, Benjamini-Hochberg"
-	                              : "Wald test with an assumed variation between replicates, Benjamini-Hochberg";
-	if (ex_causes(ex, &fit, moves, moves_n, out, err))
-		goto failed;
-	return out;
-failed:
-	pd_explanation_free(out);
-	return NULL;
 }

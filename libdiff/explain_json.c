@@ -1,0 +1,41 @@
+#include "libdiff/explain.h"
+
+static void set_text(struct pp_json *json, const char *key, const char *text)
+{
+	if (text)
+		pp_json_str(json, key, pp_str_of(text));
+	else
+		pp_json_null(json, key);
+}
+
+static struct pp_json *cause_json(const struct pd_cause *cause)
+{
+	struct pp_json *json = pp_json_object();
+
+	if (!json)
+		return NULL;
+	set_text(json, "verdict", pd_verdict_name(cause->verdict));
+	pp_json_real(json, "share", cause->share);
+	set_text(json, "location", cause->location);
+	set_text(json, "mechanism", cause->mechanism);
+	set_text(json, "path", cause->path);
+	set_text(json, "file", cause->file[0] ? cause->file : NULL);
+	set_text(json, "moved_from", cause->moved_from);
+	pp_json_real(json, "expected", cause->expected);
+	pp_json_real(json, "observed", cause->observed);
+	pp_json_real(json, "ratio", cause->ratio);
+	pp_json_real(json, "p", cause->p);
+	pp_json_real(json, "q", cause->q);
+	set_text(json, "slice", cause->slice);
+	set_text(json, "reason", cause->reason);
+	return json;
+}
+
+struct pp_json *pd_explanation_json(const struct pd_explanation *explanation)
+{
+	struct pp_json *list = pp_json_array();
+
+	for (size_t i = 0; list && i < explanation->causes_n; i++)
+		pp_json_add(list, NULL, cause_json(&explanation->causes[i]));
+	return list;
+}
