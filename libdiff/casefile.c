@@ -183,6 +183,13 @@ const char *pd_facts_get(const struct pd_facts *facts, const char *key)
 	return fact && fact->value[0] ? fact->value : NULL;
 }
 
+uint32_t pd_facts_line(const struct pd_facts *facts, const char *key)
+{
+	const struct pd_fact *fact = find_fact(facts, key);
+
+	return fact ? fact->line : 0;
+}
+
 /* ---- times ---- */
 
 /* Days from 1970-01-01 of a civil date (Howard Hinnant, chrono-compatible low-level date algorithms). */

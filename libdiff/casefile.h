@@ -23,6 +23,7 @@ struct pd_facts *pd_facts_parse(struct pp_str text, struct pp_error *err) PP_MUS
 void pd_facts_free(struct pd_facts *facts); /* NULL is fine */
 /* The value of a key, or NULL when it is not given or empty. facts may be NULL. */
 const char *pd_facts_get(const struct pd_facts *facts, const char *key);
+uint32_t pd_facts_line(const struct pd_facts *facts, const char *key); /* 0 when it is not given */
 
 /* A window of time, UTC, [from, to). */
 struct pd_window {
