@@ -111,6 +111,9 @@ install: all
 BENCH    := $(O)/scripts/make-big $(O)/scripts/measure
 $(BENCH): $(O)/%: $(O)/%.o
 	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $<
+rcabench: all
+	scripts/rcabench $(CASES) $(O)
+
 bench: all $(BENCH)
 	scripts/bench $(O)
 
@@ -124,11 +127,12 @@ help:
 	@echo 'make [O=build] [CC=gcc|clang] [V=1]   build all tools into O'
 	@echo 'make check | check-asan | check-valgrind   the tests'
 	@echo 'make demo      print the report of the shipped incident'
+	@echo 'make rcabench CASES=FOLDER   score rca-report on cases whose causes are known'
 	@echo 'make bench     speed and memory, against the reference where it is installed'
 	@echo 'make install [DESTDIR=] [PREFIX=/usr/local]'
 
 FORCE:
-.PHONY: all tests fuzz fuzzers check check-asan check-valgrind check-headers install bench demo clean help FORCE
+.PHONY: all tests fuzz fuzzers check check-asan check-valgrind check-headers install bench rcabench demo clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:

@@ -1,0 +1,156 @@
+#include "cmd/casefolder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char *join(const char *folder, const char *name)
+{
+	size_t n = strlen(folder) + strlen(name) + 2;
+	char *path = malloc(n);
+
+	if (path)
+		snprintf(path, n, "%s/%s", folder, name);
+	return path;
+}
+
+static enum cli_status no_memory(void)
+{
+	cli_error("no memory");
+	return CLI_SYSTEM;
+}
+
+/* Whether something is there; other failures are left to the one who opens it. */
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* Parsers of the four files behind one face. */
+static void *parse_facts(struct pp_str text, struct pp_error *err)
+{
+	return pd_facts_parse(text, err);
+}
+static void *parse_load(struct pp_str text, struct pp_error *err)
+{
+	return pd_load_parse(text, err);
+}
+static void *parse_symptoms(struct pp_str text, struct pp_error *err)
+{
+	return pd_symptoms_parse(text, err);
+}
+static void *parse_changed(struct pp_str text, struct pp_error *err)
+{
+	return pd_changed_parse(text, err);
+}
+
+/* Reads a file of the folder, if it is there; *found tells. */
+static enum cli_status read_file(const char *folder, const char *name, void *(*parse)(struct pp_str, struct pp_error *),
+                                 void **result, bool *found)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	char *path = join(folder, name), *text = NULL;
+	enum cli_status status = CLI_OK;
+	size_t n;
+
+	*result = NULL;
+	if (!path)
+		return no_memory();
+	*found = exists(path);
+	if (*found) {
+		status = input_text(path, PD_CASE_MAX_BYTES, &text, &n);
+		if (status == CLI_OK) {
+			*result = parse((struct pp_str){text, n}, &err);
+			if (!*result)
+				status = cli_report(path, &err);
+		}
+	}
+	free(text);
+	free(path);
+	return status;
+}
+
+static enum cli_status list_side(const char *folder, const char *side, struct input_names *names, bool *found)
+{
+	char *path = join(folder, side);
+
+	if (!path)
+		return no_memory();
+	*found = exists(path);
+	enum cli_status status = *found ? input_folder(path, names) : CLI_OK;
+	free(path);
+	return status;
+}
+
+enum cli_status casefolder_open(const char *path, struct casefolder *folder)
+{
+	static const char *const sides[CASEFOLDER_SIDES_N] = {"baseline", "incident", "control"};
+	struct pp_error err = PP_ERROR_INIT;
+	void *facts = NULL, *load = NULL, *symptoms = NULL, *changed = NULL;
+	bool has_case, has_side[CASEFOLDER_SIDES_N], found;
+	enum cli_status status;
+	struct stat st;
+
+	*folder = (struct casefolder){.facts = NULL};
+	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
+		int why = S_ISDIR(st.st_mode) ? errno : ENOTDIR;
+		cli_error("cannot open '%s': %s", path, strerror(why));
+		return CLI_SYSTEM;
+	}
+	if ((status = read_file(path, "case.tsv", parse_facts, &facts, &has_case)) != CLI_OK ||
+	    (status = read_file(path, "load.tsv", parse_load, &load, &found)) != CLI_OK ||
+	    (status = read_file(path, "symptoms.tsv", parse_symptoms, &symptoms, &found)) != CLI_OK ||
+	    (status = read_file(path, "changed.txt", parse_changed, &changed, &found)) != CLI_OK)
+		goto done;
+	for (int side = 0; side < CASEFOLDER_SIDES_N && status == CLI_OK; side++)
+		status = list_side(path, sides[side], &folder->profiles[side], &has_side[side]);
+	if (status == CLI_OK && !has_case && !has_side[PD_LOAD_INCIDENT]) {
+		cli_error("'%s': not a case folder: it has neither case.tsv nor incident", path);
+		status = CLI_INPUT;
+	}
+	if (status == CLI_OK && !facts && !(facts = pd_facts_parse(pp_str_of(""), &err)))
+		status = cli_report(path, &err);
+done:
+	folder->facts = facts;
+	folder->load = load;
+	folder->symptoms = symptoms;
+	folder->changed = changed;
+	return status;
+}
+
+void casefolder_release(struct casefolder *folder)
+{
+	pd_facts_free(folder->facts);
+	pd_load_free(folder->load);
+	pd_symptoms_free(folder->symptoms);
+	pd_changed_free(folder->changed);
+	for (int side = 0; side < CASEFOLDER_SIDES_N; side++)
+		input_names_release(&folder->profiles[side]);
+}
+
+const char *casefolder_relative(const char *name)
+{
+	const char *file = strrchr(name, '/'), *at = file;
+
+	while (at && at > name && at[-1] != '/')
+		at--;
+	return at ? at : name;
+}
+
+bool casefolder_has_provenance(const char *name)
+{
+	size_t n = strlen(name) + 5;
+	char *path = malloc(n);
+	bool found = false;
+
+	if (path) {
+		snprintf(path, n, "%s.tsv", name);
+		found = exists(path);
+	}
+	free(path);
+	return found;
+}

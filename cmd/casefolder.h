@@ -1,0 +1,28 @@
+/* A case folder on disk: case.tsv, load.tsv, symptoms.tsv and changed.txt as structs, and the names of the
+ * profiles in baseline/, incident/ and control/. */
+#ifndef CASEFOLDER_H
+#define CASEFOLDER_H
+
+#include "cmd/input.h"
+#include "libdiff/casefile.h"
+
+#define CASEFOLDER_SIDES_N 3 /* enum pd_load_side */
+
+struct casefolder {
+	struct pd_facts *facts;       /* empty when there is no case.tsv */
+	struct pd_load *load;         /* NULL when there is no such file; likewise below */
+	struct pd_symptoms *symptoms;
+	struct pd_changed *changed;
+	struct input_names profiles[CASEFOLDER_SIDES_N]; /* sorted bytewise; a folder that is missing has none */
+};
+
+/* Says what fails. A folder with neither case.tsv nor incident/ is CLI_INPUT. Release also after a failure. */
+enum cli_status casefolder_open(const char *path, struct casefolder *folder);
+void casefolder_release(struct casefolder *folder);
+
+/* The name of a profile within the folder: "incident/shop-1.cpu.pb.gz". Borrowed from name. */
+const char *casefolder_relative(const char *name);
+/* Whether a NAME.tsv stands beside a profile. */
+bool casefolder_has_provenance(const char *name);
+
+#endif
