@@ -114,25 +114,19 @@ static enum cli_status read_profiles(struct work *work)
 
 /* ---- output ---- */
 
-static enum cli_status print(struct request *request, const struct pd_comparison *comparison,
-                             const struct pd_explanation *explanation)
+static enum cli_status print(const struct request *request, const struct pd_comparison *comparison,
+                             const struct pd_explanation *explanation, struct pp_sink *sink)
 {
 	struct pp_error err = PP_ERROR_INIT;
 	const struct diffprint what = {comparison, explanation, (enum pp_granularity)request->by, request->all,
 	                               request->limit};
-	enum cli_status status = output_open(&request->output, false);
-	if (status != CLI_OK)
-		return status;
-	enum table_format asked = request->format == FORMAT_AUTO ? TABLE_AUTO : (enum table_format)request->format;
-	struct pp_sink sink = output_sink(&request->output);
-	if (diffprint(&what, table_format_for(asked, &request->output), &sink, &err) != 0)
-		status = cli_report(NULL, &err);
-	else if (request->exit_code && diffprint_changed(comparison))
-		status = CLI_CHANGED;
-	return output_finish(&request->output, status);
+	if (diffprint(&what, (enum table_format)request->format, sink, &err) != 0)
+		return cli_report(NULL, &err);
+	return request->exit_code && diffprint_changed(comparison) ? CLI_CHANGED : CLI_OK;
 }
 
-static enum cli_status compare_and_print(struct request *request, const struct diffsides *sides)
+static enum cli_status compare_and_print(const struct request *request, const struct diffsides *sides,
+                                         struct pp_sink *sink)
 {
 	struct pd_options options = PD_OPTIONS_DEFAULT;
 	struct work work = {.request = request, .sides = sides};
@@ -150,7 +144,7 @@ static enum cli_status compare_and_print(struct request *request, const struct d
 		status = read_profiles(&work);
 	if (status == CLI_OK && work.compare && (comparison = pd_compare_finish(work.compare, &err)) &&
 	    (!work.explain || (explanation = pd_explain_finish(work.explain, &err))))
-		status = print(request, comparison, explanation);
+		status = print(request, comparison, explanation, sink);
 	else if (status == CLI_OK)
 		status = cli_report(NULL, &err);
 	pd_explanation_free(explanation);
@@ -158,17 +152,6 @@ static enum cli_status compare_and_print(struct request *request, const struct d
 	pd_explain_free(work.explain);
 	pd_compare_free(work.compare);
 	return status;
-}
-
-static enum cli_status write_difference(struct request *request, const struct pp_profile *difference)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	enum cli_status status = output_open(&request->output, true);
-	if (status != CLI_OK)
-		return status;
-	if (output_profile(&request->output, difference, false, &err) != 0)
-		status = cli_report(NULL, &err);
-	return output_finish(&request->output, status);
 }
 
 static enum cli_status subtract_and_write(struct request *request, const struct diffsides *sides)
@@ -184,13 +167,26 @@ static enum cli_status subtract_and_write(struct request *request, const struct 
 		status = read_profiles(&work);
 	if (status == CLI_OK && work.difference && work.baseline_samples == 0)
 		pp_fail(&err, PP_EINCOMPAT, PP_NO_OFFSET, "no baseline: it has no samples");
-	if (status == CLI_OK && err.code == PP_OK && (difference = pp_merge_finish(work.difference, &err)))
-		status = write_difference(request, difference);
-	else if (status == CLI_OK)
+	if (status == CLI_OK && (err.code != PP_OK || !(difference = pp_merge_finish(work.difference, &err)) ||
+	                         output_profile(&request->output, difference, false, &err) != 0))
 		status = cli_report(NULL, &err);
 	pp_profile_free(difference);
 	pp_merge_free(work.difference);
 	return status;
+}
+
+/* The output is opened first: the format may depend on whether it is a terminal. */
+static enum cli_status run(struct request *request, const struct diffsides *sides)
+{
+	enum cli_status status = output_open(&request->output, request->format == FORMAT_PPROF);
+	if (status != CLI_OK)
+		return status;
+	struct pp_sink sink = output_sink(&request->output);
+	if (request->format == FORMAT_AUTO)
+		request->format = (int)table_format_for(TABLE_AUTO, &request->output);
+	status = request->format == FORMAT_PPROF ? subtract_and_write(request, sides)
+	                                         : compare_and_print(request, sides, &sink);
+	return output_finish(&request->output, status);
 }
 
 /* ---- the command ---- */
@@ -228,10 +224,8 @@ int main(int argc, char **argv)
 	status = choose_sides(&request, &operands, side_operands);
 	if (status == CLI_OK)
 		status = diffsides_open(&sides, side_operands, request.load);
-	if (status == CLI_OK && request.format == FORMAT_PPROF)
-		status = subtract_and_write(&request, &sides);
-	else if (status == CLI_OK)
-		status = compare_and_print(&request, &sides);
+	if (status == CLI_OK)
+		status = run(&request, &sides);
 
 	diffsides_release(&sides);
 	cli_list_release(&request.side[PD_BASELINE]);

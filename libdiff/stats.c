@@ -160,7 +160,9 @@ double pd_poisson_ratio_p(double count_a, double exposure_a, double count_b, dou
 /* The x with I_x(a, b) = target, by Newton steps kept inside a shrinking bracket. */
 static double beta_quantile(double a, double b, double target)
 {
-	double low = 0, high = 1, x = a / (a + b);
+	double low = 0, high = 1, mean = a / (a + b);
+	/* A small quantile is about two standard deviations down. */
+	double x = fmax(mean - 2 * sqrt(mean * (1 - mean) / (a + b + 1)), mean / 8);
 	for (int step = 0; step < 100; step++) {
 		double error = beta_inc(a, b, x, 1 - x) - target;
 		if (error > 0)
@@ -172,7 +174,7 @@ static double beta_quantile(double a, double b, double target)
 		double next = x - error / density;
 		if (!(next > low && next < high))
 			next = low + (high - low) / 2;
-		if (fabs(next - x) <= 1e-10 * x)
+		if (fabs(next - x) <= 1e-9 * x)
 			return next;
 		x = next;
 	}
