@@ -122,8 +122,8 @@ static int require_same_kind(const struct pd_comparison *c, const struct pd_repl
 	if (strcmp(new->type, first->type) != 0 &&
 	    pp_sample_type_find(profile, first->type, &column, ignored, sizeof(ignored), &missing) == 0)
 		return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET,
-		               "its default sample type is %s, and %s that of '%s': name the one to compare", new->type,
-		               first->type, first->name);
+		               "its default sample type is %s/%s, and %s/%s that of '%s': name the one to compare",
+		               new->type, new->unit, first->type, first->unit, first->name);
 	double factor;
 	enum pp_unit_family family = pp_unit_find(pp_str_of(new->unit), &factor);
 	bool unit_fits = strcmp(new->unit, first->unit) == 0 ||

@@ -1,0 +1,190 @@
+# pprof-diff: what changed, as rows, words, JSON or a profile.
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	records=$ROOT/scripts/make-records
+	edge=$ROOT/../shared/corpus/edge
+	printf 'main;foo 100\nmain;bar 50\nmain;old 30\n' | "$records" >a.tsv
+	printf 'main;foo 100\nmain;bar 90\nmain;fresh 20\n' | "$records" time=1700000900000000000 >b.tsv
+}
+
+# wants_shared: skips where there is no ../shared.
+wants_shared() {
+	[ -e "$edge/EXPECT.tsv" ] || skip "no ../shared"
+}
+
+first_columns=baseline_flat${TAB}incident_flat${TAB}delta_flat${TAB}baseline_cum${TAB}incident_cum${TAB}delta_cum${TAB}q_flat${TAB}q_cum${TAB}name
+
+@test "columns stand in their promised order, the largest change first" {
+	run tool pprof-diff a.tsv b.tsv
+	status_is 0
+	is "$first_columns${TAB}state${TAB}baseline_flat_share${TAB}incident_flat_share${TAB}baseline_cum_share${TAB}incident_cum_share${TAB}flat_ratio${TAB}flat_ratio_low${TAB}flat_ratio_high${TAB}cum_ratio${TAB}cum_ratio_low${TAB}cum_ratio_high${TAB}baseline_flat_samples${TAB}incident_flat_samples${TAB}baseline_cum_samples${TAB}incident_cum_samples${TAB}p_flat${TAB}p_cum${TAB}file${TAB}line${TAB}mapping${TAB}address
+500000000${TAB}900000000${TAB}400000000${TAB}500000000${TAB}900000000${TAB}400000000${TAB}0.00121748${TAB}0.00152185${TAB}bar${TAB}common${TAB}0.277778${TAB}0.428571${TAB}0.277778${TAB}0.428571${TAB}1.8${TAB}1.26012${TAB}2.59692${TAB}1.8${TAB}1.26012${TAB}2.59692${TAB}50${TAB}90${TAB}50${TAB}90${TAB}0.000913113${TAB}0.000913113${TAB}/src/bar.go${TAB}${TAB}${TAB}
+300000000${TAB}0${TAB}-300000000${TAB}300000000${TAB}0${TAB}-300000000${TAB}7.45058e-09${TAB}9.31323e-09${TAB}old${TAB}gone${TAB}0.166667${TAB}0${TAB}0.166667${TAB}0${TAB}0${TAB}0${TAB}0.130842${TAB}0${TAB}0${TAB}0.130842${TAB}30${TAB}0${TAB}30${TAB}0${TAB}1.86265e-09${TAB}1.86265e-09${TAB}/src/old.go${TAB}${TAB}${TAB}
+0${TAB}200000000${TAB}200000000${TAB}0${TAB}200000000${TAB}200000000${TAB}3.8147e-06${TAB}4.76837e-06${TAB}fresh${TAB}new${TAB}0${TAB}0.0952381${TAB}0${TAB}0.0952381${TAB}${TAB}4.93706${TAB}${TAB}${TAB}4.93706${TAB}${TAB}0${TAB}20${TAB}0${TAB}20${TAB}1.90735e-06${TAB}1.90735e-06${TAB}/src/fresh.go${TAB}${TAB}${TAB}
+0${TAB}0${TAB}0${TAB}1800000000${TAB}2100000000${TAB}300000000${TAB}${TAB}0.177347${TAB}main${TAB}common${TAB}0${TAB}0${TAB}1${TAB}1${TAB}${TAB}${TAB}${TAB}1.16667${TAB}0.951491${TAB}1.43169${TAB}0${TAB}0${TAB}180${TAB}210${TAB}${TAB}0.141878${TAB}/src/main.go${TAB}${TAB}${TAB}"
+}
+
+@test "--all prints unchanged rows, --limit the first ones" {
+	run tool pprof-diff --all a.tsv b.tsv
+	[ "${#lines[@]}" -eq 6 ]
+	run tool pprof-diff --all --limit 1 a.tsv b.tsv
+	[ "${#lines[@]}" -eq 2 ]
+}
+
+@test "a profile does not differ from itself" {
+	for normalize in raw duration total; do
+		run tool pprof-diff --exit-code --normalize $normalize a.tsv a.tsv
+		status_is 0
+		[ "${#lines[@]}" -eq 1 ]
+	done
+}
+
+@test "words for people say what was compared and what it could not see" {
+	run tool pprof-diff --format table a.tsv b.tsv
+	status_is 0
+	has 'Compared: cpu in nanoseconds by frames, baseline against incident, 1 against 1 profiles'
+	has 'Normalised by: nothing (raw)'
+	has 'Total: baseline 1.80s, incident 2.10s, change +300ms (+16.67%)'
+	has 'Samples: 180 and 210 samples'
+	has 'sampling noise only (no replicate variance is modelled)'
+	has 'Warning replicates: 1 against 1 profiles'
+	has 'Verdict: '
+	has 'Rows: 4 of 5; unchanged ones need --all'
+}
+
+@test "a uniform change leaves the shape" {
+	printf 'main;foo 200\nmain;bar 100\nmain;old 60\n' | "$records" >double.tsv
+	run tool pprof-diff --format table --normalize total a.tsv double.tsv
+	status_is 0
+	has "No change: the shape is the same; the total as measured is 2.00 times the baseline's"
+	run tool pprof-diff --exit-code a.tsv double.tsv
+	status_is 1
+}
+
+@test "Markdown is a list and a table" {
+	run tool pprof-diff --format markdown --limit 1 a.tsv b.tsv
+	status_is 0
+	has '- Compared: cpu'
+	has '| 500ms | 900ms | +400ms | 500ms | 900ms | +400ms |'
+}
+
+@test "JSON holds verdicts, normalization, qualification, totals and rows" {
+	tool pprof-diff --format json --normalize duration a.tsv b.tsv >out.json
+	run jq -rc '[.sample_type, .unit, .by], (.verdicts[0] | keys_unsorted[0:5]), .normalization.method, (.normalization.factors | map(.method)),
+		(.qualification.checks | map(.name)), .totals.normalized, (.rows | map(.name)), (.rows[0] | keys_unsorted[0:9] | join("\t")), (.inputs | map(.side))' out.json
+	status_is 0
+	is "[\"cpu\",\"nanoseconds\",\"frames\"]
+[\"verdict\",\"share\",\"location\",\"mechanism\",\"path\"]
+duration
+[\"raw\",\"duration\",\"total\",\"exposure\"]
+[\"sample_type\",\"unit\",\"period\",\"period_type\",\"durations\",\"replicates\",\"instances\",\"symbolization\",\"inline_frames\",\"coverage\",\"counts\",\"time_order\",\"negative_values\"]
+{\"baseline\":1800000000,\"incident\":2100000000,\"delta\":300000000}
+[\"bar\",\"old\",\"fresh\",\"main\"]
+$first_columns
+[\"baseline\",\"incident\"]"
+}
+
+@test "the difference as a profile keeps both sides apart" {
+	tool pprof-diff --format pprof a.tsv b.tsv >diff.pb.gz
+	run tool pprof-top --by functions diff.pb.gz
+	status_is 0
+	[[ $output == *"400000000${TAB}"*"${TAB}bar"* ]]
+	[[ $output == *"-300000000${TAB}"*"${TAB}old"* ]]
+	run tool pprof-decode diff.pb.gz
+	has 'pprof::base'
+	run tool pprof-diff --format pprof --normalize total a.tsv b.tsv
+	status_is 2
+}
+
+@test "several profiles a side, folders and lists, in any order" {
+	mkdir base incident
+	cp a.tsv base/x.pb && cp b.tsv incident/x.pb
+	"$records" label=pod:shop-2 <<<'main;foo 10' >base/y.pb
+	"$records" label=pod:shop-2 <<<'main;foo 30' >incident/y.pb
+	tool pprof-diff base incident >want.tsv
+	tool pprof-diff --incident incident/y.pb incident/x.pb --baseline base/y.pb base/x.pb | cmp - want.tsv
+	printf 'base/y.pb\nbase/x.pb\n' >list
+	tool pprof-diff --baseline @list --incident incident | cmp - want.tsv
+	run awk -F '\t' '$9 == "foo" { print $1, $2 }' want.tsv
+	is '1100000000 1300000000'
+}
+
+@test "exposures come from load.tsv, by the pod in the file name or by side" {
+	mkdir base incident
+	cp a.tsv base/shop-1.cpu.pb && cp b.tsv incident/shop-1.cpu.pb
+	printf 'side\tpod\trequests\nbaseline\tshop-1\t100\nincident\tshop-1\t300\n' >load.tsv
+	tool pprof-diff --normalize exposure --load load.tsv base incident >by-pod.tsv
+	tool pprof-diff --normalize exposure --load load.tsv a.tsv b.tsv | cmp - by-pod.tsv
+	run awk -F '\t' '$9 == "foo" { print $1, $2 }' by-pod.tsv
+	is '2000000000 666666667'
+	printf 'side\tpod\trequests\nbaseline\tshop-1\t100\n' >load.tsv
+	run tool pprof-diff --normalize exposure --load load.tsv base incident
+	status_is 3
+	has 'cannot normalise by exposure: no exposure is given for a profile'
+	run tool pprof-diff --normalize exposure base incident
+	status_is 2
+	has 'needs --load'
+}
+
+@test "what was not counted is not tested" {
+	"$records" type=wall unit=nanoseconds period=0 <<<'main;foo 3' | sed '/^sample_type.0/d; s/^sample_type.1/sample_type\t0/; s/\t[0-9]*,0$/\t500/' >c.tsv
+	sed 's/\t500$/\t900/' c.tsv >d.tsv
+	run tool pprof-diff --exit-code c.tsv d.tsv
+	status_is 1
+	[ "$(cut -f 1-3,7-9 <<<"${lines[1]}")" = "500${TAB}900${TAB}400${TAB}${TAB}${TAB}foo" ]
+	run tool pprof-diff --exit-code c.tsv c.tsv
+	status_is 0
+	run tool pprof-diff --format table c.tsv d.tsv
+	has 'Warning counts: not measured, so nothing is tested'
+}
+
+@test "the sides' order in time is checked" {
+	run tool pprof-diff --format table b.tsv a.tsv
+	has 'Warning time_order: baseline from 2023-11-14T22:28:20Z, incident from 2023-11-14T22:13:20Z: the baseline is newer than the incident'
+}
+
+@test "what cannot be compared is refused by name" {
+	"$records" type=wall <<<'main;foo 3' >wall.tsv
+	run tool pprof-diff a.tsv wall.tsv
+	status_is 3
+	is "pprof-diff: 'wall.tsv': sample type wall/nanoseconds cannot be compared with cpu/nanoseconds of 'a.tsv'"
+	"$records" </dev/null >empty.tsv
+	run tool pprof-diff empty.tsv a.tsv
+	status_is 3
+	is "pprof-diff: no baseline: 'empty.tsv' has no samples"
+	run tool pprof-diff --format pprof empty.tsv a.tsv
+	status_is 3
+	run tool pprof-diff --sample-type nothing a.tsv b.tsv
+	status_is 2
+}
+
+@test "a side that is missing is a mistake" {
+	for arguments in a.tsv 'a.tsv b.tsv a.tsv' '--baseline a.tsv' 'a.tsv --baseline a.tsv --incident b.tsv'; do
+		# shellcheck disable=SC2086
+		run tool pprof-diff $arguments
+		status_is 2
+	done
+}
+
+@test "edge cases" {
+	wants_shared
+	for by in frames functions filefunctions files lines mappings; do
+		run tool pprof-diff --by $by --exit-code "$edge/base.pb.gz" "$edge/shift.pb.gz"
+		status_is 0
+		[ "${#lines[@]}" -eq 1 ]
+	done
+	run tool pprof-diff "$edge/onetype.pb.gz" "$edge/ok.pb.gz"
+	status_is 3
+	has 'samples/count'
+	has 'cpu/nanoseconds'
+	run tool pprof-diff "$edge/emptybase.pb.gz" "$edge/base.pb.gz"
+	status_is 3
+	has 'no baseline'
+	tool pprof-diff "$edge/base.pb.gz" "$edge/src.pb.gz" | cut -f 3,9,10 >out
+	run tail -n +2 out
+	is "300000000${TAB}bar${TAB}common
+200000000${TAB}newf${TAB}new
+0${TAB}main.main${TAB}common"
+}
