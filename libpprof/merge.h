@@ -16,7 +16,7 @@
  * given is taken: default_sample_type, doc_url, drop_frames with keep_frames, the order of columns,
  * and the start, limit and file name of a mapping. A mapping's has_ flags are those that all
  * have. Mappings stay, used or not, and the first is the smallest of those that come first in a
- * profile. Comments keep their order when all profiles have the same, else they are sorted. Ids are
+ * profile, one that is added rather than subtracted. Comments keep their order when all profiles have the same, else they are sorted. Ids are
  * 1, 2, 3… Unknown fields are not merged; a note says so. */
 #ifndef PP_MERGE_H
 #define PP_MERGE_H

@@ -178,17 +178,20 @@ static struct mapping_order order_of_mapping(const struct emitting *e, uint32_t 
 	                              .offset = key->offset, .size = key->size, .index = index};
 }
 
-/* The main binary: of those that come first in a profile, the smallest; PP_NONE without mappings. */
+/* The main binary: of those that lead most, the smallest; PP_NONE without mappings. */
 static uint32_t main_mapping(const struct emitting *e)
 {
 	struct mapping_order best = {.index = PP_NONE};
+	int leads = 0;
 
 	for (uint32_t i = 0; i < pp_intern_count(e->merge->mappings); i++) {
 		struct mapping_order order = order_of_mapping(e, i);
+		int better = e->merge->mapping_fields[i].leads - leads;
 
-		if (e->merge->mapping_fields[i].leads &&
-		    (best.index == PP_NONE || compare_mappings(&order, &best) < 0))
+		if (better > 0 || (better == 0 && leads && compare_mappings(&order, &best) < 0)) {
 			best = order;
+			leads += better;
+		}
 	}
 	return best.index;
 }

@@ -38,7 +38,9 @@ struct pp_merge_sample {
  * limit, a name that is given being smaller than none; what they all have. */
 struct pp_merge_mapping {
 	struct pp_mapping fields; /* strings are the merge's */
-	bool leads;               /* some profile has it first: a candidate for the main binary */
+	/* A candidate for the main binary: 2 when a profile that is added has it first, 1 when only one that is
+	 * subtracted has, so that a difference is named after what it explains. */
+	int leads;
 };
 
 struct pp_merge {

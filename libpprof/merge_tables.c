@@ -150,7 +150,7 @@ static uint32_t put_mapping(struct adding *a, const struct pp_mapping *mapping)
 		return PP_NONE;
 	}
 	merge->mapping_fields = fields;
-	merge->mapping_fields[index] = (struct pp_merge_mapping){*mapping, false};
+	merge->mapping_fields[index] = (struct pp_merge_mapping){*mapping, 0};
 	return index;
 }
 
@@ -167,15 +167,17 @@ static uint32_t add_mapping(struct adding *a, uint32_t index)
 }
 
 /* All of them, used or not: what stands for a mapping may not depend on which samples cancel out when. */
-static int add_mappings(struct adding *a)
+static int add_mappings(struct adding *a, int sign)
 {
+	const int leads = sign > 0 ? 2 : 1;
+
 	for (uint32_t i = 0; i < a->p->mappings_n; i++) {
 		uint32_t index = add_mapping(a, i);
 
 		if (index == PP_NONE)
 			return -1;
-		if (i == 0)
-			a->merge->mapping_fields[index].leads = true;
+		if (i == 0 && a->merge->mapping_fields[index].leads < leads)
+			a->merge->mapping_fields[index].leads = leads;
 	}
 	return 0;
 }
@@ -401,7 +403,7 @@ int pp_merge_add_samples(struct pp_merge *merge, const struct pp_profile *profil
 	int result = start(&a, extra);
 
 	if (!result)
-		result = add_mappings(&a);
+		result = add_mappings(&a, sign);
 	for (uint32_t s = 0; s < profile->samples_n && !result; s++) {
 		int any = scaled_values(&a, s, columns, sign);
 

@@ -385,6 +385,28 @@ static void addresses_count_from_the_start_of_their_mapping(void **state)
 	pp_profile_free(ba);
 }
 
+static void the_main_binary_is_of_what_is_added(void **state)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	struct pp_profile *old = loaded_at(0x7000, "a-prog"), *new = loaded_at(0x7000, "b-prog"), *sum;
+	struct pp_merge *merge = pp_merge_new(&limits, &err);
+
+	(void)state;
+	assert_int_equal(pp_merge_add(merge, old, -1, NULL, &err), 0);
+	assert_int_equal(pp_merge_add(merge, new, 1, NULL, &err), 0);
+	sum = pp_merge_finish(merge, &err);
+	assert_string_equal(string_of(sum, sum->mappings[0].filename), "b-prog");
+	assert_string_equal(string_of(sum, sum->mappings[1].filename), "a-prog");
+	pp_merge_free(merge);
+	pp_profile_free(sum);
+
+	sum = merged(2, new, old);
+	assert_string_equal(string_of(sum, sum->mappings[0].filename), "a-prog");
+	pp_profile_free(old);
+	pp_profile_free(new);
+	pp_profile_free(sum);
+}
+
 static struct pp_profile *inlined(int64_t column)
 {
 	struct pp_build *build = new_build();
@@ -622,6 +644,7 @@ int main(void)
 		cmocka_unit_test(columns_may_come_in_another_order),
 		cmocka_unit_test(the_order_of_keys_does_not_matter),
 		cmocka_unit_test(addresses_count_from_the_start_of_their_mapping),
+		cmocka_unit_test(the_main_binary_is_of_what_is_added),
 		cmocka_unit_test(columns_of_inlined_lines_tell_locations_apart),
 		cmocka_unit_test(header_fields_follow_rules_that_know_no_order),
 		cmocka_unit_test(period_types_must_be_the_same),
