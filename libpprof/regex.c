@@ -241,8 +241,8 @@ static bool has_multiline_flag(struct pp_str pattern)
  * the subject instead of one from each position. */
 static int compile(struct pp_regex *regex, struct pp_str pattern, bool anchored, struct pp_error *err)
 {
-	const struct pp_str before = anchored ? PP_LIT("^(?:") : PP_LIT("(?s:.*)(?:");
-	const struct pp_str after = anchored ? PP_LIT(")$") : PP_LIT(")");
+	const struct pp_str before = anchored ? PP_LIT("(?:") : PP_LIT("(?s:.*)(?:");
+	const struct pp_str after = anchored ? PP_LIT(")\\z") : PP_LIT(")");
 	struct pp_buf whole = PP_BUF_INIT;
 	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
 	PCRE2_SIZE at = 0;

@@ -1,7 +1,10 @@
 /* Regular expressions of the reference's kind (RE2 syntax), matched without backtracking. The only
  * file that knows pcre2: patterns run through its breadth-first matcher with a bound on work and
  * memory, and constructs that RE2 does not have (look-around, back references, atomic groups) are
- * refused by name. Bytes that are not UTF-8 are matched as U+FFFD, as Go does. */
+ * refused by name. Bytes that are not UTF-8 are matched as U+FFFD, as Go does.
+ *
+ * Known differences from RE2: a repeat of an assertion ("^*", "\b+") is refused; "\s" also matches a
+ * vertical tab, "\v" any vertical white space. */
 #ifndef PP_REGEX_H
 #define PP_REGEX_H
 

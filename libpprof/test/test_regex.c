@@ -55,6 +55,7 @@ static void test_anchored(void **state)
 	assert_false(match("malloc", true, "malloc\n"));
 	assert_true(match("operator new.*", true, "operator new[]"));
 	assert_false(match("malloc", true, "tcmalloc"));
+	assert_false(match("(?m)^a$", true, "a\n"));
 }
 
 /* Each byte that is not UTF-8 is one U+FFFD. */
