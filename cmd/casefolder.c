@@ -96,9 +96,9 @@ enum cli_status casefolder_open(const char *path, struct casefolder *folder)
 	struct stat st;
 
 	*folder = (struct casefolder){.facts = NULL};
-	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
-		int why = S_ISDIR(st.st_mode) ? errno : ENOTDIR;
-		cli_error("cannot open '%s': %s", path, strerror(why));
+	bool there = stat(path, &st) == 0;
+	if (!there || !S_ISDIR(st.st_mode)) {
+		cli_error("cannot open '%s': %s", path, strerror(there ? ENOTDIR : errno));
 		return CLI_SYSTEM;
 	}
 	if ((status = read_file(path, "case.tsv", parse_facts, &facts, &has_case)) != CLI_OK ||
