@@ -26,6 +26,17 @@ static bool holds(struct pp_str text, const char *part)
 	return false;
 }
 
+/* A package prefix: '.' in it also matches '/', as the JVM writes names inside. */
+static bool in_package(struct pp_str text, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	for (size_t i = 0; i < n; i++)
+		if (i >= text.len || (text.ptr[i] != prefix[i] && !(prefix[i] == '.' && text.ptr[i] == '/')))
+			return false;
+	return true;
+}
+
 static bool any(struct pp_str text, bool (*test)(struct pp_str, const char *), const char *const *list)
 {
 	for (; *list; list++)
@@ -39,6 +50,34 @@ const char *pd_frame_class_name(enum pd_frame_class class_)
 	static const char *const names[] = {"application", "library", "runtime", "collector", "unknown"};
 
 	return names[class_];
+}
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+bool pd_file_is_script(struct pp_str file)
+{
+	static const char *const script_ends[] = {".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", NULL};
+
+	return any(file, ends, script_ends) || starts(file, "node:");
+}
+
+/* Node.js profilers write "./src/cart.js:render:44" and ":(idle):0": the name alone. */
+static struct pp_str script_name(struct pp_str name)
+{
+	size_t end = name.len;
+
+	while (end > 0 && digit(name.ptr[end - 1]))
+		end--;
+	if (end == name.len || end < 2 || name.ptr[end - 1] != ':')
+		return name;
+	size_t from = --end;
+	while (from > 0 && name.ptr[from - 1] != ':')
+		from--;
+	struct pp_str file = {name.ptr, from ? from - 1 : 0};
+	return (from == 1 || pd_file_is_script(file)) && end > from ? (struct pp_str){name.ptr + from, end - from} : name;
 }
 
 /* ---- what a path says ---- */
@@ -145,16 +184,14 @@ static enum pd_frame_class classify_go(struct pp_str name, struct pp_str file)
 /* ---- the JVM and .NET: names say it ---- */
 
 static const char *const jvm_runtime[] = {
-	"java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "kotlinx.", "scala.", "groovy.", "clojure.", "java/",
-	"javax/", "jdk/", "sun/", "com/sun/", "kotlin/", "kotlinx/", "scala/", "clojure/", "JVM_", "Unsafe_", "jni_", NULL};
+	"java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "kotlinx.", "scala.", "groovy.", "clojure.", NULL};
 static const char *const jvm_library[] = {
 	"io.netty.", "org.springframework.", "org.apache.", "org.eclipse.", "com.fasterxml.", "org.hibernate.",
 	"com.google.", "io.grpc.", "reactor.", "rx.", "okhttp3.", "okio.", "akka.", "org.slf4j.", "ch.qos.logback.",
 	"com.zaxxer.", "org.postgresql.", "com.mysql.", "io.micrometer.", "io.undertow.", "jakarta.", "org.jboss.",
 	"io.vertx.", "org.glassfish.", "io.opentelemetry.", "io.prometheus.", "org.xerial.", "net.jpountz.", "io.pyroscope.",
-	"one.profiler.", "io/netty/", "org/springframework/", "org/apache/", "org/eclipse/", "com/fasterxml/", "org/hibernate/",
-	"com/google/", "io/grpc/", "reactor/", "okhttp3/", "akka/", "org/slf4j/", "ch/qos/logback/", "com/zaxxer/",
-	"org/postgresql/", "com/mysql/", "io/micrometer/", "io/undertow/", "jakarta/", "io/vertx/", "io/opentelemetry/", NULL};
+	"one.profiler.", "com.yammer.metrics.", "com.codahale.", NULL};
+static const char *const jvm_native[] = {"JVM_", "Unsafe_", "jni_", "libjvm.so.", "libc.so.", "libpthread.so.", NULL};
 static const char *const dotnet_runtime[] = {"System.", "System!", "Interop.", "Internal.", "Microsoft.Win32.",
                                              "Microsoft.CodeAnalysis.", "System.Private.CoreLib", NULL};
 static const char *const dotnet_library[] = {"Microsoft.", "Newtonsoft.", "Serilog.", "Npgsql.", "Dapper.", "Grpc.",
@@ -176,16 +213,24 @@ static const char *const rust_written[] = {
 	" as core::convert::", " as core::str::traits::FromStr", " as core::fmt::Display", " as std::io::", " as core::ops::arith",
 	" as core::ops::index", NULL};
 
+/* Crates that a frame without a file is known by. */
+static const char *const rust_crates[] = {
+	"actix", "aho_corasick::", "axum::", "bytes::", "chrono::", "crossbeam", "flate2::", "futures", "h2::", "http::", "hyper",
+	"itoa::", "memchr::", "miniz_oxide::", "mio::", "openssl::", "parking_lot", "rand::", "rand_core::", "rayon", "regex::",
+	"regex_automata::", "regex_syntax::", "reqwest::", "ring::", "rustls::", "ryu::", "serde::", "serde_json::", "sha2::", "tokio",
+	"tower", "tracing", "<serde", "<tokio", "<hyper", "<regex", "<futures", "<rayon", "<axum", "<tower", NULL};
+
 static bool is_rust(struct pp_str name, struct pp_str file)
 {
-	return ends(file, ".rs") || (!file.len && (any(name, starts, rust_std) || holds(name, "::{{closure}}")));
+	return ends(file, ".rs") || (!file.len && (any(name, starts, rust_std) || any(name, starts, rust_crates) ||
+	                                           holds(name, "::{{closure}}") || (starts(name, "<") && holds(name, " as ")) || holds(name, "::{closure")));
 }
 
 static enum pd_frame_class classify_rust(struct pp_str name, struct pp_str file)
 {
 	if (any(file, holds, runtime_paths) || any(file, starts, runtime_file_starts) || any(name, starts, rust_std))
 		return PD_FRAME_RUNTIME;
-	if (any(file, holds, library_paths))
+	if (any(file, holds, library_paths) || (!file.len && any(name, starts, rust_crates)))
 		return PD_FRAME_LIBRARY;
 	if (any(name, holds, rust_glue) && !any(name, holds, rust_written))
 		return PD_FRAME_LIBRARY;
@@ -228,21 +273,49 @@ static bool shared_library(struct pp_str mapping)
 
 static bool is_managed_name(struct pp_str name)
 {
-	return any(name, starts, jvm_runtime) || any(name, starts, jvm_library) || any(name, starts, dotnet_runtime) ||
-	       any(name, starts, dotnet_library);
+	return holds(name, "!") || any(name, in_package, jvm_runtime) || any(name, in_package, jvm_library) ||
+	       any(name, starts, jvm_native) || any(name, starts, dotnet_runtime) || any(name, starts, dotnet_library);
 }
 
 static enum pd_frame_class classify_managed(struct pp_str name, struct pp_str file)
 {
-	if (any(name, starts, jvm_runtime) || any(name, starts, dotnet_runtime))
+	if (any(name, in_package, jvm_runtime) || any(name, starts, jvm_native) || any(name, starts, dotnet_runtime))
 		return PD_FRAME_RUNTIME;
-	if (any(name, starts, jvm_library) || any(name, starts, dotnet_library) || any(file, holds, library_paths))
+	if (any(name, in_package, jvm_library) || any(name, starts, dotnet_library) || any(file, holds, library_paths))
 		return PD_FRAME_LIBRARY;
+	return PD_FRAME_APP;
+}
+
+/* ---- Python, where collectors cut paths short ---- */
+
+static const char *const python_std[] = {
+	"abc.py", "argparse.py", "ast.py", "asyncio/", "base64.py", "bisect.py", "codecs.py", "collections/", "concurrent/",
+	"contextlib.py", "copy.py", "csv.py", "ctypes/", "dataclasses.py", "datetime.py", "decimal.py", "_pydecimal.py",
+	"email/", "encodings/", "enum.py", "fractions.py", "functools.py", "gzip.py", "hashlib.py", "heapq.py", "hmac.py",
+	"html/", "http/", "importlib/", "inspect.py", "io.py", "json/", "locale.py", "logging/", "multiprocessing/", "pickle.py",
+	"queue.py", "random.py", "re.py", "re/", "selectors.py", "shutil.py", "socket.py", "socketserver.py", "sqlite3/",
+	"sre_compile.py", "sre_parse.py", "ssl.py", "statistics.py", "string.py", "subprocess.py", "tempfile.py", "textwrap.py",
+	"threading.py", "tokenize.py", "traceback.py", "types.py", "typing.py", "unittest/", "urllib/", "uuid.py", "warnings.py",
+	"weakref.py", "xml/", "zipfile.py", "zlib.py", NULL};
+static const char *const python_library[] = {
+	"aiohttp/", "boto3/", "botocore/", "celery/", "django/", "fastapi/", "flask/", "grpc/", "gunicorn/", "jinja2/", "numpy/",
+	"pandas/", "psycopg2/", "pydantic/", "pyroscope/", "requests/", "sqlalchemy/", "starlette/", "urllib3/", "uvicorn/",
+	"werkzeug/", NULL};
+
+static enum pd_frame_class classify_python(struct pp_str file)
+{
+	if (any(file, holds, library_paths) || any(file, starts, python_library))
+		return PD_FRAME_LIBRARY;
+	if (any(file, holds, runtime_paths) || any(file, starts, runtime_file_starts) || any(file, starts, python_std))
+		return PD_FRAME_RUNTIME;
 	return PD_FRAME_APP;
 }
 
 enum pd_frame_class pd_frame_classify(struct pp_str name, struct pp_str file, struct pp_str mapping)
 {
+	if (pp_str_eq(file, PP_LIT("?")) || pp_str_eq(file, PP_LIT("<unknown>")))
+		file.len = 0;
+	name = script_name(name);
 	if (any(name, starts, go_collector) || any(name, starts, other_collectors))
 		return PD_FRAME_COLLECTOR;
 	if (!name.len && !file.len) {
@@ -254,8 +327,10 @@ enum pd_frame_class pd_frame_classify(struct pp_str name, struct pp_str file, st
 		return classify_go(name, file);
 	if (is_rust(name, file))
 		return classify_rust(name, file);
-	if (any(file, ends, managed_files) || (!file.len && is_managed_name(name)))
+	if (any(file, ends, managed_files) || holds(name, "!") || (!file.len && is_managed_name(name)))
 		return classify_managed(name, file);
+	if (ends(file, ".py"))
+		return classify_python(file);
 	if (any(file, holds, library_paths) || at_version(file))
 		return PD_FRAME_LIBRARY;
 	if (any(file, holds, runtime_paths) || any(file, starts, runtime_file_starts) || any(mapping, holds, mapping_runtime) ||
@@ -271,11 +346,6 @@ enum pd_frame_class pd_frame_classify(struct pp_str name, struct pp_str file, st
 }
 
 /* ---- one name in every build ---- */
-
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static bool hex_digit(char c)
 {
@@ -372,10 +442,45 @@ static bool go_or_java(struct pp_str name)
 	return n > 0 && memchr(name.ptr, '.', n) && !memchr(name.ptr, ' ', n) && !memchr(name.ptr, ':', n);
 }
 
+/* The JVM's closures: "a.B.$anonfun$run$2" and "a.B.lambda$run$0" are "a.B.run". */
+static size_t unlambda(char *name, size_t n)
+{
+	static const char *const closures[] = {"$anonfun$", "lambda$", NULL};
+	size_t end = n, part = n;
+
+	while (end > 0 && digit(name[end - 1]))
+		end--;
+	if (end > 1 && end < n && name[end - 1] == '$' && name[end - 2] != '$' && name[end - 2] != '.')
+		n = part = end - 1;
+	while (part > 0 && name[part - 1] != '.' && name[part - 1] != '/')
+		part--;
+	for (const char *const *c = closures; *c; c++) {
+		size_t length = strlen(*c);
+		if (n - part > length && memcmp(name + part, *c, length) == 0) {
+			memmove(name + part, name + part + length, n - part - length);
+			return n - length;
+		}
+	}
+	return n;
+}
+
+bool pd_frame_anonymous(struct pp_str folded)
+{
+	static const char *const names[] = {"(anonymous)", "<anonymous>", "anonymous", "<lambda>", "<listcomp>", "<dictcomp>",
+	                                    "<setcomp>", "<genexpr>", NULL};
+
+	for (const char *const *name = names; *name; name++)
+		if (pp_str_eq(folded, pp_str_of(*name)))
+			return true;
+	return false;
+}
+
 size_t pd_frame_fold(struct pp_str name, char *out)
 {
 	size_t n = name.len, before;
 
+	name = script_name(name);
+	n = name.len;
 	memcpy(out, name.ptr, n);
 	if (go_or_java(name)) {
 		n = cut_inside(out, n);
@@ -386,6 +491,8 @@ size_t pd_frame_fold(struct pp_str name, char *out)
 		before = n;
 		n = cut_end(out, n);
 	} while (n < before);
+	if (go_or_java(name))
+		n = unlambda(out, n);
 	/* Nothing left of it: keep the name. */
 	if (n == 0) {
 		n = name.len;

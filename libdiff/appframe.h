@@ -23,4 +23,11 @@ enum pd_frame_class pd_frame_classify(struct pp_str name, struct pp_str file, st
  * Writes at most name.len bytes to out and returns how many. */
 size_t pd_frame_fold(struct pp_str name, char *out);
 
+/* A closure that has no name of its own: the function that called it, in the same file and without a
+ * library in between, stands for it. */
+bool pd_frame_anonymous(struct pp_str folded);
+
+/* Whether a file is JavaScript or TypeScript, or Node.js itself. */
+bool pd_file_is_script(struct pp_str file);
+
 #endif

@@ -43,6 +43,7 @@ static int new_frame(struct pd_explain *ex, const char *name, size_t name_n, str
 	frame->name = pp_arena_copy(ex->arena, name, name_n);
 	frame->file = pp_arena_copy(ex->arena, file.ptr, file.len);
 	frame->class_ = class_;
+	frame->anonymous = pd_frame_anonymous((struct pp_str){name, name_n});
 	if (!frame->name || !frame->file)
 		return no_memory(err);
 	ex->frames_n++;
@@ -54,7 +55,7 @@ static bool qualified(const char *name, size_t n)
 	return memchr(name, '.', n) || memchr(name, ':', n) || memchr(name, '/', n);
 }
 
-static int classify(struct pd_explain *ex, struct pp_str name, struct pp_str file, struct pp_str mapping,
+static int classify(struct pd_explain *ex, struct pp_str name, struct pp_str file, struct pp_str mapping, bool scripts,
                     enum pd_frame_class *class_, struct pp_error *err)
 {
 	bool matches = false;
@@ -62,12 +63,15 @@ static int classify(struct pd_explain *ex, struct pp_str name, struct pp_str fil
 	if (ex->app && pp_regex_match(ex->app, name, &matches, err))
 		return -1;
 	*class_ = matches ? PD_FRAME_APP : pd_frame_classify(name, file, mapping);
+	/* Among scripts, what has neither file nor mapping is built into the engine. */
+	if (!matches && scripts && *class_ == PD_FRAME_APP && !file.len && !mapping.len)
+		*class_ = PD_FRAME_RUNTIME;
 	return 0;
 }
 
 /* The frame of a function, closures folded. Names that say no package are told apart by file. */
-static uint32_t frame_of(struct pd_explain *ex, struct pp_str name, struct pp_str file, struct pp_str mapping, char **key,
-                         size_t *key_cap, struct pp_error *err)
+static uint32_t frame_of(struct pd_explain *ex, struct pp_str name, struct pp_str file, struct pp_str mapping, bool scripts,
+                         char **key, size_t *key_cap, struct pp_error *err)
 {
 	size_t want = name.len + file.len + mapping.len + 16, n;
 	enum pd_frame_class class_;
@@ -99,7 +103,7 @@ static uint32_t frame_of(struct pd_explain *ex, struct pp_str name, struct pp_st
 	}
 	if (!is_new)
 		return id + EX_PSEUDO_N;
-	if (classify(ex, name, file, mapping, &class_, err) ||
+	if (classify(ex, name, file, mapping, scripts, &class_, err) ||
 	    new_frame(ex, name_n ? *key : "(unknown)", name_n ? name_n : 9, file, class_, err))
 		return PP_NONE;
 	return id + EX_PSEUDO_N;
@@ -118,8 +122,11 @@ static int map_locations(struct pd_explain *ex, const struct pp_profile *p, stru
 	char *key = NULL;
 	size_t key_cap = 0;
 	uint32_t at = 0;
+	bool scripts = false;
 	int rc = -1;
 
+	for (uint32_t f = 0; f < p->functions_n && !scripts; f++)
+		scripts = pd_file_is_script(pp_string(p, p->functions[f].filename));
 	map->first = malloc(((size_t)p->locations_n + 1) * sizeof(*map->first));
 	map->frame = malloc(((size_t)p->locations_n + p->lines_n + 1) * sizeof(*map->frame));
 	if (!map->first || !map->frame) {
@@ -138,7 +145,7 @@ static int map_locations(struct pd_explain *ex, const struct pp_profile *p, stru
 				name = pp_string(p, p->functions[function].name);
 				file = pp_string(p, p->functions[function].filename);
 			}
-			map->frame[at] = frame_of(ex, name, file, mapping, &key, &key_cap, err);
+			map->frame[at] = frame_of(ex, name, file, mapping, scripts, &key, &key_cap, err);
 			if (map->frame[at++] == PP_NONE)
 				goto done;
 		}
@@ -223,6 +230,24 @@ static size_t unroll(const struct pp_stack *stack, const struct location_frames 
 	return n;
 }
 
+/* The frame that stands for the application frame at this place of a stack: itself, or for a closure
+ * without a name the function of the same file that called it, without a library in between. */
+static size_t named(const struct pd_explain *ex, const uint32_t *frames, size_t at)
+{
+	const char *file = ex->frames[frames[at]].file;
+
+	if (!ex->frames[frames[at]].anonymous)
+		return at;
+	for (size_t i = at; i-- > 0;) {
+		const struct ex_frame *frame = &ex->frames[frames[i]];
+		if (frame->class_ == PD_FRAME_LIBRARY || (frame->class_ == PD_FRAME_APP && strcmp(frame->file, file) != 0))
+			return at;
+		if (frame->class_ == PD_FRAME_APP && !frame->anonymous)
+			return i;
+	}
+	return at;
+}
+
 /* Charges one stack: its frames' self and cumulative values, its context, and the frames below. */
 static int charge_stack(struct pd_explain *ex, enum pd_side side, const uint32_t *frames, size_t n, int64_t value,
                         struct seen *seen, uint32_t mark, uint32_t *context, struct pp_error *err)
@@ -242,6 +267,8 @@ static int charge_stack(struct pd_explain *ex, enum pd_side side, const uint32_t
 	if (n && !pp_add_i64(ex->frames[frames[n - 1]].self[side], value, &ex->frames[frames[n - 1]].self[side]))
 		return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the sum of a function does not fit 64 bits");
 
+	if (app < n)
+		app = named(ex, frames, app);
 	uint32_t owner = collector < n ? EX_COLLECTOR : app < n ? frames[app] : EX_FRAMELESS;
 	size_t below = collector < n ? collector : app < n ? app + 1 : 0;
 	*context = PP_NONE;

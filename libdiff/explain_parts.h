@@ -9,6 +9,7 @@
 struct ex_frame {
 	const char *name, *file;
 	enum pd_frame_class class_;
+	bool anonymous;
 	int64_t self[2], cum[2];
 };
 
