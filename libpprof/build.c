@@ -189,7 +189,7 @@ uint32_t pp_build_string_append(struct pp_build *build, struct pp_str bytes)
 		pp_fail(&build->err, PP_EFORMAT, PP_NO_OFFSET, "the first string is not empty");
 		return PP_NONE;
 	}
-	copy.ptr = pp_arena_copy(build->profile->arena, bytes.ptr, bytes.len);
+	copy.ptr = bytes.len ? pp_arena_copy(build->profile->arena, bytes.ptr, bytes.len) : "";
 	copy.len = bytes.len;
 	if (!copy.ptr) {
 		fail_memory(build);

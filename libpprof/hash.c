@@ -67,7 +67,7 @@ struct pp_intern {
 	size_t entries_n;
 	uint32_t count;
 	struct slot *slots;
-	size_t slots_n; /* a power of two, at most half full */
+	size_t slots_n; /* a power of two, at most three quarters full */
 	uint64_t seed;  /* names are chosen by strangers: the place of the table makes collisions hard to plan */
 };
 
@@ -169,7 +169,7 @@ uint32_t pp_intern_put(struct pp_intern *table, const void *bytes, size_t n, boo
 		return table->slots[at].entry - 1;
 	if (table->count >= PP_NONE - 1)
 		return PP_NONE;
-	if ((size_t)table->count + 1 > table->slots_n / 2) {
+	if (table->count >= table->slots_n - table->slots_n / 4) {
 		if (grow_slots(table))
 			return PP_NONE;
 		at = probe(table, bytes, n, hash);
