@@ -49,10 +49,10 @@ rows() {
 	cmp all again
 }
 
-@test "commutative: the order of files changes no row of the table" {
+@test "commutative: the order of files changes no byte" {
 	files=("$DATA"/cases/slow-login/*/*.pb.gz)
-	tool pprof-merge "${files[@]}" | tool pprof-top >want
-	tool pprof-merge "${files[5]}" "${files[3]}" "${files[0]}" "${files[1]}" "${files[2]}" "${files[4]}" | tool pprof-top | cmp - want
+	tool pprof-merge "${files[@]}" >want
+	tool pprof-merge "${files[5]}" "${files[3]}" "${files[0]}" "${files[1]}" "${files[2]}" "${files[4]}" | cmp - want
 }
 
 @test "one profile is the same by rows" {
