@@ -173,40 +173,29 @@ static int build_locations(struct pp_records_reader *r)
 static int resolve_stack(struct pp_records_reader *r, const struct pp_sample_row *row, uint32_t *stack)
 {
 	struct pp_str list = pp_records_list(pp_intern_at(r->stacks, row->stack)), element;
-	uint32_t *locations = NULL;
-	size_t n = 0, capacity = 0;
-	int result = 0;
+	size_t n = 0;
 
-	if (r->stack_built[row->stack] != PP_NONE) {
-		*stack = r->stack_built[row->stack];
+	*stack = r->stack_built[row->stack];
+	if (*stack != PP_NONE)
 		return 0;
-	}
-	while (result >= 0 && pp_records_next(&list, &element)) {
+	while (n <= r->options->limits.depth && pp_records_next(&list, &element)) {
 		uint64_t id;
-		void *grown = locations;
-		if (!pp_parse_u64(element, &id)) {
-			result = pp_fail(r->err, PP_EFORMAT, row->head.place.offset, "line %" PRIu64
-			                 ": sample.locations[%zu]: is not an id", row->head.place.line, n);
-			break;
-		}
-		if (n > r->options->limits.depth)
-			break; /* pp_build_stack says so */
-		if (n == capacity && pp_arena_reserve(r->arena, &grown, &capacity, n + 1, sizeof(*locations)) < 0) {
-			result = pp_records_no_memory(r);
-			break;
-		}
-		locations = grown;
-		locations[n] = find_id(r->location_ids, id);
-		if (locations[n] != PP_NONE)
+		void *locations = r->locations;
+		if (!pp_parse_u64(element, &id))
+			return pp_fail(r->err, PP_EFORMAT, row->head.place.offset, "line %" PRIu64
+			               ": sample.locations[%zu]: is not an id", row->head.place.line, n);
+		if (pp_arena_reserve(r->arena, &locations, &r->locations_capacity, n + 1, sizeof(*r->locations)) < 0)
+			return pp_records_no_memory(r);
+		r->locations = locations;
+		r->locations[n] = find_id(r->location_ids, id);
+		if (r->locations[n] != PP_NONE)
 			n++;
-		else
-			result = broken(r, &row->head.place, "sample.locations", "location has id", id);
+		else if (broken(r, &row->head.place, "sample.locations", "location has id", id) < 0)
+			return -1;
 	}
-	if (result >= 0)
-		*stack = r->stack_built[row->stack] = pp_build_stack(r->build, locations, (uint32_t)n);
-	if (locations)
-		pp_arena_drop(r->arena, locations, capacity, sizeof(*locations));
-	return result < 0 ? -1 : 0;
+	/* One too many of them is refused here. */
+	*stack = r->stack_built[row->stack] = pp_build_stack(r->build, r->locations, (uint32_t)n);
+	return 0;
 }
 
 /* The labels of a sample: rows from *next on, which moves behind them. */

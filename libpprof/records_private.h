@@ -107,6 +107,8 @@ struct pp_records_reader {
 	uint32_t *stack_built; /* by index in stacks; PP_NONE: not yet */
 	int64_t *numbers;      /* scratch for one list of values */
 	size_t numbers_capacity;
+	uint32_t *locations;   /* scratch for one stack */
+	size_t locations_capacity;
 	bool profile_seen;
 	/* The row at hand. */
 	struct pp_row_place place;

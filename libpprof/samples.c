@@ -331,20 +331,35 @@ static int make_heads(struct view *v)
 
 /* ---- rows as lines ---- */
 
-/* The frames of a location, root first: its last line is the function that holds the others. */
-static int write_frames(struct view *v, struct pp_sink *sink, const struct pp_location *l)
+static int write_frame(struct view *v, struct pp_sink *sink, uint32_t location, uint32_t line)
 {
-	uint32_t n = l->lines_n ? l->lines_n : 1;
-	for (uint32_t i = n; i-- > 0;) {
-		struct frame_parts parts;
-		parts_of(v->p, l, i, v->options->lines, &parts);
-		if (write_parts(sink, &parts, v->err) < 0 || (i > 0 && pp_sink_bytes(sink, ";", 1, v->err) < 0))
+	struct frame_parts parts;
+	if (v->options->json) {
+		v->scratch.n = 0;
+		if (pp_view_frame(v->p, location, line, v->options->lines, &v->scratch, v->err) < 0)
 			return -1;
+		return pp_json_write_str((struct pp_str){v->scratch.bytes, v->scratch.n}, sink, v->err);
 	}
+	parts_of(v->p, &v->p->locations[location], line, v->options->lines, &parts);
+	return write_parts(sink, &parts, v->err);
+}
+
+static int separate(struct view *v, struct pp_sink *sink)
+{
+	return pp_sink_str(sink, v->options->json ? ", " : ";", v->err);
+}
+
+/* The frames of a location, root first: its last line is the function that holds the others. */
+static int write_frames(struct view *v, struct pp_sink *sink, uint32_t location)
+{
+	uint32_t n = v->p->locations[location].lines_n;
+	for (uint32_t i = n ? n : 1; i-- > 0;)
+		if (write_frame(v, sink, location, i) < 0 || (i > 0 && separate(v, sink) < 0))
+			return -1;
 	return 0;
 }
 
-/* An upper bound, as far as it matters. */
+/* By an upper bound: JSON writes a byte as six at most. */
 static bool fits_cache(const struct view *v, const struct pp_location *l)
 {
 	size_t bytes = 64;
@@ -352,11 +367,11 @@ static bool fits_cache(const struct view *v, const struct pp_location *l)
 		uint32_t f = v->p->lines[l->line_first + i].function;
 		bytes += 64;
 		if (f != PP_NONE)
-			bytes += 4 * (pp_string(v->p, v->p->functions[f].name).len +
+			bytes += 6 * (pp_string(v->p, v->p->functions[f].name).len +
 			              pp_string(v->p, v->p->functions[f].filename).len);
 	}
 	if (l->mapping != PP_NONE)
-		bytes += 4 * pp_string(v->p, v->p->mappings[l->mapping].filename).len;
+		bytes += 6 * pp_string(v->p, v->p->mappings[l->mapping].filename).len;
 	return bytes <= CACHE_LOCATION_BYTES && v->cache.n < CACHE_BYTES;
 }
 
@@ -366,14 +381,22 @@ static int write_location(struct view *v, uint32_t location)
 	const struct pp_location *l = &v->p->locations[location];
 	if (cached->n == 0) {
 		if (!fits_cache(v, l))
-			return write_frames(v, v->sink, l);
+			return write_frames(v, v->sink, location);
 		struct pp_sink sink = pp_buf_sink(&v->cache);
 		cached->at = v->cache.n;
-		if (write_frames(v, &sink, l) < 0)
+		if (write_frames(v, &sink, location) < 0)
 			return -1;
 		cached->n = v->cache.n - cached->at;
 	}
 	return pp_sink_bytes(v->sink, v->cache.bytes + cached->at, cached->n, v->err);
+}
+
+static int write_stack(struct view *v, const struct pp_stack *stack)
+{
+	for (uint32_t i = stack->n; i-- > 0;)
+		if (write_location(v, stack->locations[i]) < 0 || (i > 0 && separate(v, v->sink) < 0))
+			return -1;
+	return 0;
 }
 
 /* The values of one column of the sample at hand; *k moves behind its cells. */
@@ -394,7 +417,6 @@ static int text_labels(struct view *v, const struct pp_label_list *list, uint32_
 static int text_row(struct view *v, uint32_t s)
 {
 	const struct pp_label_list *list = pp_sample_labels(v->p, s);
-	const struct pp_stack *stack = pp_sample_stack(v->p, s);
 	size_t k = 0;
 
 	for (uint32_t i = 0; i < v->p->sample_types_n; i++)
@@ -403,9 +425,8 @@ static int text_row(struct view *v, uint32_t s)
 	for (uint32_t i = 0; i < v->columns_n; i++)
 		if (text_labels(v, list, i, &k) < 0 || pp_sink_bytes(v->sink, "\t", 1, v->err) < 0)
 			return -1;
-	for (uint32_t i = stack->n; i-- > 0;)
-		if (write_location(v, stack->locations[i]) < 0 || (i > 0 && pp_sink_bytes(v->sink, ";", 1, v->err) < 0))
-			return -1;
+	if (write_stack(v, pp_sample_stack(v->p, s)) < 0)
+		return -1;
 	return pp_sink_bytes(v->sink, "\n", 1, v->err);
 }
 
@@ -417,7 +438,7 @@ static int text_head(struct view *v)
 	return pp_sink_str(v->sink, PP_SAMPLES_STACK "\n", v->err);
 }
 
-/* ---- rows as JSON objects, frame by frame, so that no row needs memory ---- */
+/* ---- rows as JSON objects, written piece by piece, so that no row needs memory ---- */
 
 static int json_key(struct view *v, const char **head)
 {
@@ -447,22 +468,6 @@ static int json_labels(struct view *v, const struct pp_label_list *list, uint32_
 	return end - begin > 1 ? pp_sink_str(v->sink, "]", v->err) : 0;
 }
 
-static int json_stack(struct view *v, const struct pp_stack *stack)
-{
-	bool first = true;
-	for (uint32_t i = stack->n; i-- > 0;) {
-		const struct pp_location *l = &v->p->locations[stack->locations[i]];
-		for (uint32_t j = l->lines_n ? l->lines_n : 1; j-- > 0; first = false) {
-			v->scratch.n = 0;
-			if (pp_view_frame(v->p, stack->locations[i], j, v->options->lines, &v->scratch, v->err) < 0 ||
-			    (!first && pp_sink_str(v->sink, ", ", v->err) < 0) ||
-			    pp_json_write_str((struct pp_str){v->scratch.bytes, v->scratch.n}, v->sink, v->err) < 0)
-				return -1;
-		}
-	}
-	return 0;
-}
-
 static int json_row(struct view *v, uint32_t s)
 {
 	const struct pp_label_list *list = pp_sample_labels(v->p, s);
@@ -478,7 +483,7 @@ static int json_row(struct view *v, uint32_t s)
 	for (uint32_t i = 0; i < v->columns_n; i++)
 		if (json_key(v, &head) < 0 || json_labels(v, list, i, &k) < 0 || pp_sink_str(v->sink, ", ", v->err) < 0)
 			return -1;
-	if (pp_sink_str(v->sink, "\"" PP_SAMPLES_STACK "\": [", v->err) < 0 || json_stack(v, pp_sample_stack(v->p, s)) < 0)
+	if (pp_sink_str(v->sink, "\"" PP_SAMPLES_STACK "\": [", v->err) < 0 || write_stack(v, pp_sample_stack(v->p, s)) < 0)
 		return -1;
 	return pp_sink_str(v->sink, "]}", v->err);
 }
