@@ -20,7 +20,7 @@ WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -
 WERROR   ?= -Werror
 STD      := -std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64
 HARDEN   := -fstack-protector-strong -fPIE
-REPRO    := -ffile-prefix-map=$(CURDIR)=. -fno-ident
+REPRO    := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(O)/gen=gen -fno-ident
 DEPS     := zlib libprotobuf-c libxxhash libpcre2-8 jansson
 DEP_C    := $(shell $(PKG) --cflags $(DEPS) libcgraph)
 DEP_L    := $(shell $(PKG) --libs $(DEPS))
