@@ -25,20 +25,32 @@ DEPS     := zlib libprotobuf-c libxxhash libpcre2-8 jansson
 DEP_C    := $(shell $(PKG) --cflags $(DEPS) libcgraph)
 DEP_L    := $(shell $(PKG) --libs $(DEPS))
 CGRAPH_L := $(shell $(PKG) --libs libcgraph)
+CURL_L   := $(shell $(PKG) --libs libcurl 2>/dev/null)
 ALLC      = $(STD) $(WARN) $(WERROR) $(HARDEN) $(REPRO) -I. -I$(O)/gen $(DEP_C) -DVERSION='"$(VERSION)"' $(CPPFLAGS) $(CFLAGS)
 ALLL      = -pie -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--build-id=none $(LDFLAGS)
 
 GEN      := $(O)/gen/libpprof/profile.pb-c
+FETCHGEN := $(O)/gen/cmd/fetch/querier.pb-c
 MAINS    := $(sort $(wildcard cmd/pprof-*.c cmd/rca-report.c))
+ifeq ($(CURL_L),)
+$(warning libcurl is missing: pprof-fetch is not built (Debian: libcurl4-openssl-dev))
+MAINS    := $(filter-out cmd/pprof-fetch.c,$(MAINS))
+endif
 TOOLS    := $(MAINS:cmd/%.c=%)
 BINS     := $(TOOLS:%=$(O)/%)
 PP_OBJ   := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard libpprof/*.c))) $(GEN).o
 PD_OBJ   := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard libdiff/*.c)))
 CMD_OBJ  := $(patsubst %.c,$(O)/%.o,$(sort $(filter-out $(MAINS),$(wildcard cmd/*.c))))
+FETCHOBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard cmd/fetch/*.c))) $(FETCHGEN).o
+STANDOBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard cmd/test/standin/*.c)))
 LIBS     := $(O)/libcmd.a $(O)/libdiff.a $(O)/libpprof.a
-UNIT     := $(patsubst %.c,$(O)/%,$(sort $(wildcard libpprof/test/test_*.c libdiff/test/test_*.c cmd/test/test_*.c)))
+FETCHLIB := $(O)/libfetch.a
+STANDIN  := $(if $(STANDOBJ),$(if $(CURL_L),$(O)/cmd/test/standin/standin))
+UNIT     := $(patsubst %.c,$(O)/%,$(sort $(wildcard libpprof/test/test_*.c libdiff/test/test_*.c cmd/test/test_*.c \
+                $(if $(CURL_L),cmd/fetch/test/test_*.c))))
 FUZZ     := $(patsubst %.c,$(O)/%,$(sort $(wildcard libpprof/fuzz/fuzz_*.c libdiff/fuzz/fuzz_*.c)))
-HDRS     := $(wildcard libpprof/*.h libdiff/*.h cmd/*.h)
+HDRS     := $(wildcard libpprof/*.h libdiff/*.h cmd/*.h cmd/fetch/*.h)
+GENH     := $(GEN).h $(FETCHGEN).h
 MANS     := $(wildcard man/*.[1357])
 
 all: $(BINS)
@@ -47,33 +59,40 @@ all: $(BINS)
 $(O)/flags: FORCE
 	@mkdir -p $(@D); echo '$(CC) $(ALLC) $(ALLL)' | cmp -s - $@ || echo '$(CC) $(ALLC) $(ALLL)' >$@
 
-$(GEN).c: libpprof/profile.proto
+$(O)/gen/%.pb-c.c: %.proto
 	@mkdir -p $(@D)
 	$(Q)$(PROTOC_C) --c_out=$(O)/gen $<
-$(GEN).h: $(GEN).c ;
-$(GEN).o: WARN :=
+$(O)/gen/%.pb-c.h: $(O)/gen/%.pb-c.c ;
 
 $(O)/gen/%.o: $(O)/gen/%.c $(O)/flags
 	$(Q)$(CC) $(ALLC) -w -MMD -MP -c -o $@ $<
-$(O)/%.o: %.c $(O)/flags | $(GEN).h
+$(O)/%.o: %.c $(O)/flags | $(GENH)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALLC) -MMD -MP -c -o $@ $<
 
 $(O)/libpprof.a: $(PP_OBJ)
 $(O)/libdiff.a: $(PD_OBJ)
 $(O)/libcmd.a: $(CMD_OBJ)
+$(FETCHLIB): $(FETCHOBJ)
 $(O)/%.a:
 	$(Q)rm -f $@ && $(AR) rcsD $@ $^
 
-# Only pprof-dot pulls cmd/dotfile.o out of libcmd.a, so only it links cgraph.
+# Only pprof-dot and pprof-fetch pull cmd/dotfile.o out of libcmd.a, so only they link cgraph. libcurl and what
+# calls it (libfetch.a) goes into pprof-fetch alone.
 $(BINS): $(O)/%: $(O)/cmd/%.o $(LIBS)
-	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $< $(LIBS) $(DEP_L) $(if $(filter %-dot,$*),$(CGRAPH_L)) -lm
+	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $(filter %.o,$^) $(filter $(FETCHLIB),$^) $(LIBS) $(DEP_L) \
+	    $(if $(filter %-dot %-fetch,$*),$(CGRAPH_L)) $(if $(filter %-fetch,$*),$(CURL_L)) -lm
+$(O)/pprof-fetch: $(FETCHLIB)
+$(STANDIN): $(STANDOBJ) $(FETCHLIB) $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $(filter %.o,$^) $(FETCHLIB) $(LIBS) $(DEP_L) -lm
 $(UNIT): $(O)/%: $(O)/%.o $(LIBS)
-	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $< $(LIBS) $(DEP_L) -lcmocka -lm
+	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $(filter %.o,$^) $(filter $(FETCHLIB),$^) $(LIBS) $(DEP_L) \
+	    $(if $(filter $(FETCHLIB),$^),$(CURL_L)) -lcmocka -lm
+$(filter $(O)/cmd/fetch/test/%,$(UNIT)): $(FETCHLIB)
 $(FUZZ): $(O)/%: $(O)/%.o $(O)/libpprof/fuzz/driver.o $(O)/libpprof/fuzz/seeds.o $(LIBS)
 	$(Q)$(CC) $(CFLAGS) $(ALLL) $(FUZZER) -o $@ $(filter %.o,$^) $(LIBS) $(DEP_L) -lm
 
-tests: $(BINS) $(UNIT) $(FUZZ)
+tests: $(BINS) $(UNIT) $(FUZZ) $(STANDIN)
 
 # Every suite prints TAP; run-tests adds the results up and ends with "N passed, N failed, N skipped".
 check: tests check-headers
@@ -95,7 +114,7 @@ fuzzers: $(FUZZ)
 
 # Every header compiles alone.
 check-headers: $(HDRS:%=$(O)/%.ok)
-$(O)/%.h.ok: %.h $(O)/flags | $(GEN).h
+$(O)/%.h.ok: %.h $(O)/flags | $(GENH)
 	@mkdir -p $(@D); printf '#include "%s"\ntypedef int iso_c_wants_a_declaration;\n' '$<' | \
 	$(CC) $(ALLC) -fsyntax-only -xc - && touch $@
 

@@ -148,3 +148,96 @@ int pp_json_write_str(struct pp_str value, struct pp_sink *sink, struct pp_error
 	json_decref(text);
 	return result < 0 ? pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for JSON") : 0;
 }
+
+/* ---- reading ---- */
+
+struct pp_json *pp_json_parse(struct pp_str text, struct pp_error *err)
+{
+	json_error_t why;
+	json_t *value = json_loadb(text.len ? text.ptr : "", text.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
+	if (!value) {
+		pp_fail(err, PP_EFORMAT, why.position >= 0 ? (uint64_t)why.position : PP_NO_OFFSET, "not JSON: %s", why.text);
+		return NULL;
+	}
+	struct pp_json *json = wrap(value);
+	if (!json)
+		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for JSON");
+	return json;
+}
+
+/* A struct pp_json_value is a json_t under a name that others may know. */
+static const json_t *inner(const struct pp_json_value *value)
+{
+	return (const json_t *)(const void *)value;
+}
+
+static const struct pp_json_value *outer(const json_t *value)
+{
+	return (const struct pp_json_value *)(const void *)value;
+}
+
+const struct pp_json_value *pp_json_root(const struct pp_json *json)
+{
+	return outer(json->value);
+}
+
+enum pp_json_kind pp_json_kind_of(const struct pp_json_value *value)
+{
+	if (!value)
+		return PP_JSON_NULL;
+	switch (json_typeof(inner(value))) {
+	case JSON_OBJECT:
+		return PP_JSON_OBJECT;
+	case JSON_ARRAY:
+		return PP_JSON_ARRAY;
+	case JSON_STRING:
+		return PP_JSON_STRING;
+	case JSON_INTEGER:
+		return PP_JSON_INTEGER;
+	case JSON_REAL:
+		return PP_JSON_REAL;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return PP_JSON_BOOL;
+	case JSON_NULL:
+		break;
+	}
+	return PP_JSON_NULL;
+}
+
+const struct pp_json_value *pp_json_get(const struct pp_json_value *object, const char *key)
+{
+	return object ? outer(json_object_get(inner(object), key)) : NULL;
+}
+
+size_t pp_json_count(const struct pp_json_value *array)
+{
+	return array ? json_array_size(inner(array)) : 0;
+}
+
+const struct pp_json_value *pp_json_at(const struct pp_json_value *array, size_t index)
+{
+	return array ? outer(json_array_get(inner(array), index)) : NULL;
+}
+
+struct pp_str pp_json_text(const struct pp_json_value *value)
+{
+	if (pp_json_kind_of(value) != PP_JSON_STRING)
+		return PP_LIT("");
+	return (struct pp_str){json_string_value(inner(value)), json_string_length(inner(value))};
+}
+
+int64_t pp_json_integer(const struct pp_json_value *value)
+{
+	return value ? json_integer_value(inner(value)) : 0;
+}
+
+double pp_json_number(const struct pp_json_value *value)
+{
+	return value ? json_number_value(inner(value)) : 0;
+}
+
+bool pp_json_is_true(const struct pp_json_value *value)
+{
+	return value && json_is_true(inner(value));
+}

@@ -1,4 +1,4 @@
-/* JSON out. The only file that knows jansson. Integers stay exact; bytes that are not UTF-8 become
+/* JSON out and in. The only file that knows jansson. Integers stay exact; bytes that are not UTF-8 become
  * U+FFFD; a real that is not finite becomes null; keys keep the order in which they were set. */
 #ifndef PP_JSON_H
 #define PP_JSON_H
@@ -25,5 +25,27 @@ int pp_json_write(const struct pp_json *json, int indent, struct pp_sink *sink, 
 
 /* One string as JSON text, for what is streamed. */
 int pp_json_write_str(struct pp_str value, struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
+
+/* Reads one JSON text (RFC 8259; a key given twice is a mistake): PP_EFORMAT with the byte offset. For
+ * pp_json_free(). */
+struct pp_json *pp_json_parse(struct pp_str text, struct pp_error *err) PP_MUSTUSE;
+
+/* A value inside of a text that was read; lives as long as it. Every function takes NULL as null, so that
+ * paths need no checks. */
+struct pp_json_value;
+enum pp_json_kind { PP_JSON_NULL, PP_JSON_BOOL, PP_JSON_INTEGER, PP_JSON_REAL, PP_JSON_STRING, PP_JSON_ARRAY, PP_JSON_OBJECT };
+
+const struct pp_json_value *pp_json_root(const struct pp_json *json);
+enum pp_json_kind pp_json_kind_of(const struct pp_json_value *value);
+/* The member of an object, or NULL. */
+const struct pp_json_value *pp_json_get(const struct pp_json_value *object, const char *key);
+/* The elements of an array; 0 and NULL for other kinds. */
+size_t pp_json_count(const struct pp_json_value *array);
+const struct pp_json_value *pp_json_at(const struct pp_json_value *array, size_t index);
+/* Contents: "", 0 and false for other kinds; a real of an integer is that number. */
+struct pp_str pp_json_text(const struct pp_json_value *value);
+int64_t pp_json_integer(const struct pp_json_value *value);
+double pp_json_number(const struct pp_json_value *value);
+bool pp_json_is_true(const struct pp_json_value *value);
 
 #endif
