@@ -270,12 +270,18 @@ static int stack_names(struct writer *w, const struct pp_stack *stack, size_t *n
 	return *n == 0 ? push_name(w, n, w->no_stack) : 0;
 }
 
-static int add_sample(struct writer *w, uint32_t stack, int64_t value)
+static int overflow(struct writer *w)
+{
+	return pp_fail(w->err, PP_EOVERFLOW, PP_NO_OFFSET, "the sum of a stack's values does not fit 64 bits");
+}
+
+/* Adds to the row of the stack's names. */
+static int add_stack(struct writer *w, const struct pp_stack *stack, int64_t value)
 {
 	bool is_new;
 	size_t n;
 	void *rows = w->rows;
-	if (stack_names(w, &w->p->stacks[stack], &n) < 0)
+	if (pp_check_text_frames(w->p, stack, w->err) < 0 || stack_names(w, stack, &n) < 0)
 		return -1;
 	uint32_t row = pp_intern_put(w->stacks, w->names, n * sizeof(*w->names), &is_new);
 	if (row == PP_NONE || pp_arena_reserve(w->arena, &rows, &w->rows_capacity, (size_t)row + 1, sizeof(*w->rows)) < 0)
@@ -283,8 +289,25 @@ static int add_sample(struct writer *w, uint32_t stack, int64_t value)
 	w->rows = rows;
 	if (is_new)
 		w->rows[row] = (struct folded){(const void *)pp_intern_at(w->stacks, row).ptr, n, 0, w->texts};
-	if (!pp_add_i64(w->rows[row].sum, value, &w->rows[row].sum))
-		return pp_fail(w->err, PP_EOVERFLOW, PP_NO_OFFSET, "the sum of a stack's values does not fit 64 bits");
+	return pp_add_i64(w->rows[row].sum, value, &w->rows[row].sum) ? 0 : overflow(w);
+}
+
+/* Each stack is named once, however many samples have it. */
+static int add_all(struct writer *w, uint32_t column)
+{
+	uint32_t stacks_n = w->p->stacks_n;
+	int64_t *sums = pp_arena_alloc(w->arena, stacks_n * sizeof(*sums));
+	if (!sums)
+		return no_memory(w);
+	memset(sums, 0, stacks_n * sizeof(*sums));
+	for (uint32_t s = 0; s < w->p->samples_n; s++) {
+		int64_t *sum = &sums[w->p->sample_stack[s]];
+		if (!pp_add_i64(*sum, pp_value(w->p, s, column), sum))
+			return overflow(w);
+	}
+	for (uint32_t i = 0; i < stacks_n; i++)
+		if (sums[i] != 0 && add_stack(w, &w->p->stacks[i], sums[i]) < 0)
+			return -1;
 	return 0;
 }
 
@@ -335,11 +358,8 @@ static int write_row(const struct folded *row, struct pp_sink *sink, struct pp_e
 
 static int write_rows(struct writer *w, uint32_t column, struct pp_sink *sink)
 {
-	if (name_all(w) < 0)
+	if (name_all(w) < 0 || add_all(w, column) < 0)
 		return -1;
-	for (uint32_t s = 0; s < w->p->samples_n; s++)
-		if (add_sample(w, w->p->sample_stack[s], pp_value(w->p, s, column)) < 0)
-			return -1;
 	size_t n = pp_intern_count(w->stacks);
 	if (n > 1)
 		qsort(w->rows, n, sizeof(*w->rows), compare_rows);

@@ -391,8 +391,22 @@ static int write_location(struct view *v, uint32_t location)
 	return pp_sink_bytes(v->sink, v->cache.bytes + cached->at, cached->n, v->err);
 }
 
+int pp_check_text_frames(const struct pp_profile *profile, const struct pp_stack *stack, struct pp_error *err)
+{
+	uint64_t frames = 0;
+	for (uint32_t i = 0; i < stack->n; i++) {
+		uint32_t lines_n = profile->locations[stack->locations[i]].lines_n;
+		frames += lines_n ? lines_n : 1;
+	}
+	return frames <= PP_TEXT_FRAMES_MAX
+	               ? 0 : pp_fail(err, PP_ELIMIT, PP_NO_OFFSET, "a stack of %" PRIu64 " frames, more than %d",
+	                             frames, PP_TEXT_FRAMES_MAX);
+}
+
 static int write_stack(struct view *v, const struct pp_stack *stack)
 {
+	if (pp_check_text_frames(v->p, stack, v->err) < 0)
+		return -1;
 	for (uint32_t i = stack->n; i-- > 0;)
 		if (write_location(v, stack->locations[i]) < 0 || (i > 0 && separate(v, v->sink) < 0))
 			return -1;

@@ -12,6 +12,14 @@
 
 /* More columns of labels than this are refused: with them the view would be mostly empty fields. */
 #define PP_SAMPLES_LABELS_MAX 4096
+/* And of all columns, when reading. */
+#define PP_SAMPLES_COLUMNS_MAX 65536
+/* Frames of one stack in text, inlined ones included: few locations that share many lines would make
+ * endless text of a small profile. */
+#define PP_TEXT_FRAMES_MAX 1000000
+
+/* Refuses (PP_ELIMIT) a stack of more than PP_TEXT_FRAMES_MAX frames. */
+int pp_check_text_frames(const struct pp_profile *profile, const struct pp_stack *stack, struct pp_error *err);
 
 /* Takes "function (file:line)" apart: returns the length of the function, and *file_n, the length of the
  * file that begins two bytes behind it; n when the text does not end so. */

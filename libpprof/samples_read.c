@@ -103,7 +103,9 @@ static int read_header(struct reader *r, char *line, size_t n)
 	for (size_t i = 0; i < n; i++)
 		tabs += line[i] == '\t';
 	r->columns_n = tabs + 1;
-	/* The line is bounded by limits.record_bytes, so these products do not overflow. */
+	if (r->columns_n > PP_SAMPLES_COLUMNS_MAX)
+		return pp_fail(r->err, PP_ELIMIT, r->offset, "line 1: %zu columns, more than %d", r->columns_n,
+		               PP_SAMPLES_COLUMNS_MAX);
 	r->columns = pp_arena_alloc(r->arena, r->columns_n * sizeof(*r->columns));
 	r->fields = pp_arena_alloc(r->arena, r->columns_n * sizeof(*r->fields));
 	r->values = pp_arena_alloc(r->arena, r->columns_n * sizeof(*r->values));

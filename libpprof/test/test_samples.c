@@ -204,6 +204,31 @@ static void refuses_too_many_label_columns(void **state)
 	pp_buf_release(&out);
 }
 
+/* A few rows of records that would print as a million frames and more. */
+static void refuses_endless_stacks(void **state)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	struct pp_buf text = PP_BUF_INIT, out = PP_BUF_INIT;
+	struct pp_sink sink = pp_buf_sink(&text), null = pp_buf_sink(&out);
+	const struct pp_samples_options options = {0};
+	(void)state;
+
+	assert_int_equal(pp_sink_str(&sink, "#pprof-records\t1\nsample_type\t0\ta\tb\nfunction\t0\t1\tf\t\t\t0\n"
+	                             "location\t0\t1\t0\t0\t0\n", &err), 0);
+	for (int i = 0; i < 1001; i++)
+		assert_int_equal(pp_sink_printf(&sink, &err, "line\t1\t%d\t1\t0\t0\n", i), 0);
+	assert_int_equal(pp_sink_str(&sink, "sample\t0\t1", &err), 0);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(pp_sink_str(&sink, ",1", &err), 0);
+	assert_int_equal(pp_sink_str(&sink, "\t1\n", &err), 0);
+	struct pp_profile *p = must_read(pp_records_read, text.bytes);
+	assert_int_equal(pp_samples_write(p, &options, &null, &err), -1);
+	assert_int_equal(err.code, PP_ELIMIT);
+	pp_profile_free(p);
+	pp_buf_release(&text);
+	pp_buf_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +239,7 @@ int main(void)
 		cmocka_unit_test(drops_and_counts_rows_when_lenient),
 		cmocka_unit_test(keeps_headers_of_nothing),
 		cmocka_unit_test(refuses_too_many_label_columns),
+		cmocka_unit_test(refuses_endless_stacks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
