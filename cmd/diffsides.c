@@ -29,8 +29,53 @@ enum cli_status diffsides_open(struct diffsides *sides, const struct cli_list op
 	return status;
 }
 
+/* "memory:inuse_space:bytes:space:bytes" names inuse_space:bytes. */
+static enum cli_status use_lens(struct diffsides *sides, const char *lens)
+{
+	const char *type = strchr(lens, ':'), *unit = type ? strchr(type + 1, ':') : NULL;
+	size_t n = unit ? strcspn(unit + 1, ":") : 0;
+	if (!unit)
+		return CLI_OK;
+	n += (size_t)(unit - type);
+	if (!(sides->sample_type = malloc(n + 1))) {
+		cli_error("no memory");
+		return CLI_SYSTEM;
+	}
+	memcpy(sides->sample_type, type + 1, n);
+	sides->sample_type[n] = '\0';
+	return CLI_OK;
+}
+
+enum cli_status diffsides_open_case(struct diffsides *sides, const char *path)
+{
+	struct casefolder folder;
+	*sides = (struct diffsides)DIFFSIDES_INIT;
+	enum cli_status status = casefolder_open(path, &folder);
+	if (status == CLI_OK) {
+		const char *lens = pd_facts_get(folder.facts, "lens");
+		status = lens ? use_lens(sides, lens) : CLI_OK;
+		for (int side = 0; side < 2; side++) {
+			sides->names[side] = folder.profiles[load_sides[side]];
+			folder.profiles[load_sides[side]] = (struct input_names){NULL, 0};
+		}
+		sides->load = folder.load;
+		folder.load = NULL;
+	}
+	casefolder_release(&folder);
+	return status;
+}
+
+void diffsides_drop(struct diffsides *sides, enum pd_side side, size_t i)
+{
+	struct input_names *names = &sides->names[side];
+	free(names->names[i]);
+	memmove(names->names + i, names->names + i + 1, (names->n - i - 1) * sizeof(*names->names));
+	names->n--;
+}
+
 void diffsides_release(struct diffsides *sides)
 {
+	free(sides->sample_type);
 	input_names_release(&sides->names[0]);
 	input_names_release(&sides->names[1]);
 	pd_load_free(sides->load);

@@ -6,6 +6,8 @@
 #include "cmd/output.h"
 #include "cmd/table.h"
 
+#include <math.h>
+
 #include "libdiff/compare.h"
 #include "libdiff/explain.h"
 #include "libdiff/subtract.h"
@@ -18,7 +20,7 @@ struct request {
 	struct input input;
 	struct output output;
 	struct cli_list side[2]; /* operands, by enum pd_side */
-	const char *sample_type, *load;
+	const char *sample_type, *load, *folder;
 	int by, normalization, format;
 	bool all, exit_code;
 	double min_samples;
@@ -34,9 +36,13 @@ static enum cli_status choose_sides(const struct request *request, const struct 
 {
 	if (request->format == FORMAT_PPROF && request->normalization != PD_RAW)
 		return cli_usage("--format pprof writes values as measured: it does not go with --normalize");
-	if (request->normalization == PD_EXPOSURE && !request->load)
+	if (request->normalization == PD_EXPOSURE && !request->load && !request->folder)
 		return cli_usage("--normalize exposure needs --load");
 	bool by_options = request->side[PD_BASELINE].n || request->side[PD_INCIDENT].n;
+	if (request->folder)
+		return operands->n || by_options || request->load
+		               ? cli_usage("--case has the sides and load.tsv: it does not go with others")
+		               : CLI_OK;
 	if (!by_options && operands->n == 2) {
 		for (int side = 0; side < 2; side++)
 			sides[side] = (struct cli_list){operands->items + side, 1};
@@ -56,7 +62,7 @@ static enum cli_status choose_sides(const struct request *request, const struct 
 /* Whatever a profile is handed to, one at a time. */
 struct work {
 	const struct request *request;
-	const struct diffsides *sides;
+	struct diffsides *sides;
 	struct pd_compare *compare;
 	struct pd_explain *explain;  /* made with the first profile; only for formats that print verdicts */
 	struct pp_merge *difference; /* instead of both, for --format pprof */
@@ -89,26 +95,52 @@ static int use_profile(struct work *work, enum pd_side side, size_t i, const str
 	work->baseline_samples += side == PD_BASELINE ? profile->samples_n : 0;
 	if (work->difference)
 		return pd_subtract_add(work->difference, side, profile, err);
-	if (pd_compare_add(work->compare, side, work->sides->names[side].names[i], profile, origin,
-	                   diffsides_exposure(work->sides, side, i), err) != 0)
+	if (pd_compare_add(work->compare, side, work->sides->names[side].names[i], profile, origin, NAN, err) != 0)
 		return -1;
 	return wants_verdicts(work->request) ? explain_profile(work, side, i, profile, err) : 0;
 }
 
+/* A case folder may hold profiles of other lenses beside those in question. */
+static bool is_of_case(const struct diffsides *sides, const struct pp_profile *profile)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	uint32_t column;
+	char warning[400];
+	return !sides->sample_type ||
+	       pp_sample_type_find(profile, sides->sample_type, &column, warning, sizeof(warning), &err) == 0;
+}
+
+static enum cli_status read_side(struct work *work, enum pd_side side)
+{
+	struct input_names *names = &work->sides->names[side];
+	enum cli_status status = CLI_OK;
+	for (size_t i = 0; status == CLI_OK && i < names->n;) {
+		struct pp_error err = PP_ERROR_INIT;
+		struct pp_origin origin;
+		struct pp_profile *profile =
+			input_load(&work->request->input, names->names[i], work->difference, &origin, &status);
+		if (profile && !is_of_case(work->sides, profile))
+			diffsides_drop(work->sides, side, i);
+		else if (profile && use_profile(work, side, i, profile, &origin, &err) != 0)
+			status = cli_report(names->names[i], &err);
+		else
+			i++;
+		pp_profile_free(profile);
+	}
+	return status;
+}
+
+/* Exposures are shared between the files of one pod, so they are known once all have been read. */
 static enum cli_status read_profiles(struct work *work)
 {
-	enum cli_status status = CLI_OK;
-	for (int side = 0; side < 2; side++) {
-		for (size_t i = 0; status == CLI_OK && i < work->sides->names[side].n; i++) {
-			const char *name = work->sides->names[side].names[i];
-			struct pp_error err = PP_ERROR_INIT;
-			struct pp_origin origin;
-			struct pp_profile *profile = input_load(&work->request->input, name, work->difference, &origin, &status);
-			if (profile && use_profile(work, (enum pd_side)side, i, profile, &origin, &err) != 0)
-				status = cli_report(name, &err);
-			pp_profile_free(profile);
-		}
-	}
+	size_t added = 0;
+	enum cli_status status = read_side(work, PD_BASELINE);
+	if (status == CLI_OK)
+		status = read_side(work, PD_INCIDENT);
+	for (int side = 0; side < 2 && status == CLI_OK && work->compare; side++)
+		for (size_t i = 0; i < work->sides->names[side].n; i++)
+			pd_compare_set_exposure(work->compare, added++,
+			                        diffsides_exposure(work->sides, (enum pd_side)side, i));
 	return status;
 }
 
@@ -125,7 +157,7 @@ static enum cli_status print(const struct request *request, const struct pd_comp
 	return request->exit_code && diffprint_changed(comparison) ? CLI_CHANGED : CLI_OK;
 }
 
-static enum cli_status compare_and_print(const struct request *request, const struct diffsides *sides,
+static enum cli_status compare_and_print(const struct request *request, struct diffsides *sides,
                                          struct pp_sink *sink)
 {
 	struct pd_options options = PD_OPTIONS_DEFAULT;
@@ -154,7 +186,7 @@ static enum cli_status compare_and_print(const struct request *request, const st
 	return status;
 }
 
-static enum cli_status subtract_and_write(struct request *request, const struct diffsides *sides)
+static enum cli_status subtract_and_write(struct request *request, struct diffsides *sides)
 {
 	const struct pp_limits limits = PP_LIMITS_DEFAULT;
 	struct work work = {.request = request, .sides = sides};
@@ -176,7 +208,7 @@ static enum cli_status subtract_and_write(struct request *request, const struct 
 }
 
 /* The output is opened first: the format may depend on whether it is a terminal. */
-static enum cli_status run(struct request *request, const struct diffsides *sides)
+static enum cli_status run(struct request *request, struct diffsides *sides)
 {
 	enum cli_status status = output_open(&request->output, request->format == FORMAT_PPROF);
 	if (status != CLI_OK)
@@ -198,6 +230,7 @@ int main(int argc, char **argv)
 	const struct cli_option options[] = {
 		{"baseline", 0, CLI_OPERANDS, &request.side[PD_BASELINE], "FILE...", "profiles of the baseline", 0, 0, NULL},
 		{"incident", 0, CLI_OPERANDS, &request.side[PD_INCIDENT], "FILE...", "profiles of the incident", 0, 0, NULL},
+		{"case", 0, CLI_STRING, &request.folder, "DIR", "a case folder: its sides, load.tsv and lens", 0, 0, NULL},
 		INPUT_SAMPLE_TYPE_OPTION(&request.sample_type),
 		INPUT_BY_OPTION(&request.by),
 		{"normalize", 0, CLI_CHOICE, &request.normalization, "BY", "what the sides are divided by; raw: nothing", 0, 0, normalizations},
@@ -212,7 +245,7 @@ int main(int argc, char **argv)
 		INPUT_OPTIONS(&request.input),
 		INPUT_FRAME_OPTIONS(&request.input),
 	};
-	const struct cli_command command = {"pprof-diff", "BASELINE INCIDENT | --baseline FILE... --incident FILE...",
+	const struct cli_command command = {"pprof-diff", "BASELINE INCIDENT | --baseline FILE... --incident FILE... | --case DIR",
 	                                    "Show what changed between two groups of profiles.", options,
 	                                    PP_COUNT(options)};
 	struct cli_list operands, side_operands[2];
@@ -223,7 +256,10 @@ int main(int argc, char **argv)
 
 	status = choose_sides(&request, &operands, side_operands);
 	if (status == CLI_OK)
-		status = diffsides_open(&sides, side_operands, request.load);
+		status = request.folder ? diffsides_open_case(&sides, request.folder)
+		                        : diffsides_open(&sides, side_operands, request.load);
+	if (!request.sample_type)
+		request.sample_type = sides.sample_type;
 	if (status == CLI_OK)
 		status = run(&request, &sides);
 

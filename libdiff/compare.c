@@ -202,6 +202,11 @@ int pd_compare_add(struct pd_compare *compare, enum pd_side side, const char *na
 	return 0;
 }
 
+void pd_compare_set_exposure(struct pd_compare *compare, size_t added, double exposure)
+{
+	compare->result->replicates[added].exposure = exposure;
+}
+
 /* ---- finishing ---- */
 
 /* The contents decide before the names: what a sum is made of does not depend on what files are called. */

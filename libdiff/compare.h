@@ -121,6 +121,10 @@ int pd_compare_add(struct pd_compare *compare, enum pd_side side, const char *na
                    const struct pp_profile *profile, const struct pp_origin *origin, double exposure,
                    struct pp_error *err) PP_MUSTUSE;
 
+/* Gives the added-th profile (from 0, in order of adding) another exposure: for what is known only once
+ * all have been read. */
+void pd_compare_set_exposure(struct pd_compare *compare, size_t added, double exposure);
+
 /* Normalises, tests, qualifies. PP_EINCOMPAT: a side without profiles, a baseline without samples ("no
  * baseline"), different period types, a normalisation that does not apply. Refused checks are
  * reported, not fatal. Afterwards compare is only good for pd_compare_free. */

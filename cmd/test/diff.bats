@@ -128,6 +128,30 @@ $first_columns
 	has 'needs --load'
 }
 
+@test "a case folder has both sides, its load and its lens" {
+	cp -r "$DATA/cases/slow-login" case
+	tool pprof-diff --normalize exposure --load case/load.tsv case/baseline case/incident >want.tsv
+	tool pprof-diff --normalize exposure --case case | cmp - want.tsv
+	cp "$DATA/heap.pb.gz" case/baseline/shop-1.heap.pb.gz
+	cp "$DATA/heap.pb.gz" case/incident/shop-2.heap.pb.gz
+	tool pprof-diff --normalize exposure --case case | cmp - want.tsv
+	run tool pprof-diff --case case case/baseline
+	status_is 2
+	run tool pprof-diff --case missing
+	status_is 4
+}
+
+@test "verdicts name the cause first" {
+	tool pprof-diff --format json --limit 0 --case "$DATA/cases/slow-login" >out.json
+	run jq -r '.verdicts[0] | .verdict, .location, (.share > 0.9)' out.json
+	is 'code
+main.hashPassword
+true'
+	tool pprof-diff --format json --limit 0 --case "$DATA/cases/no-change" >out.json
+	run jq -r '.verdicts | map(.verdict) | join(" ")' out.json
+	is none
+}
+
 @test "what was not counted is not tested" {
 	"$records" type=wall unit=nanoseconds period=0 <<<'main;foo 3' | sed '/^sample_type.0/d; s/^sample_type.1/sample_type\t0/; s/\t[0-9]*,0$/\t500/' >c.tsv
 	sed 's/\t500$/\t900/' c.tsv >d.tsv
