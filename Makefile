@@ -130,6 +130,11 @@ install: all
 BENCH    := $(O)/scripts/make-big $(O)/scripts/measure
 $(BENCH): $(O)/%: $(O)/%.o
 	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $<
+# A test program that needs the libraries.
+RESAMPLE := $(O)/scripts/resample
+$(RESAMPLE): $(O)/scripts/resample.o $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $< $(LIBS) $(DEP_L) -lm
+
 rcabench: all
 	scripts/rcabench $(CASES) $(O)
 
