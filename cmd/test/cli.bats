@@ -112,9 +112,9 @@ bats_require_minimum_version 1.5.0
 	has "pprof-top: cannot write standard output: Bad file descriptor"
 }
 
-@test "a reader that leaves ends the tool silently" {
-	run bash -c "trap '' PIPE; { $PP_RUN '$PP_BUILD/pprof-top' '$DATA/cpu.pb.gz'; echo \$? >&2; } | true; sleep 0.1"
-	[ "$output" = 141 ] || [ "$output" = 0 ]
+@test "a reader that leaves ends the tool silently, even where the pipe signal was ignored" {
+	run bash -c "trap '' PIPE; { sleep 0.3; $PP_RUN '$PP_BUILD/pprof-top' '$DATA/cpu.pb.gz'; echo \$? >&2; } | true"
+	is 141
 }
 
 @test "a folder is no profile" {
