@@ -53,7 +53,7 @@ struct pp_reader {
 	struct pp_place largest_place;
 
 	uint32_t row_n;          /* values a sample, from the first that is kept */
-	bool row_known, row_differs;
+	bool row_known, row_differs, rows_forgotten;
 	struct pp_place row_place; /* a sample that has another number */
 	uint32_t row_other_n;
 	struct pp_place first_row_place;
@@ -95,6 +95,9 @@ static inline void pp_dropped_add(struct pp_dropped *dropped, uint64_t offset)
 	if (dropped->n++ == 0)
 		dropped->first_offset = offset;
 }
+
+/* Drops and counts all samples that were kept: their number of values is not that of the types. */
+void pp_reader_forget_rows(struct pp_reader *r);
 
 int pp_reader_sample(struct pp_reader *r, const struct pp_field *field);
 int pp_reader_resolve(struct pp_reader *r);

@@ -85,6 +85,9 @@ static int check_rows(struct pp_reader *r)
 			return 0;
 		place = &r->row_place;
 		n = r->row_other_n;
+	} else if (pp_reader_lenient(r) && !r->second_sure) {
+		pp_reader_forget_rows(r);
+		return 0;
 	}
 	return pp_place_fail(r->err, PP_EFORMAT, place, "mismatch: sample has %" PRIu32 " values vs. %" PRIu32 " types",
 	                     n, p->sample_types_n);

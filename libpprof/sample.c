@@ -226,6 +226,27 @@ static int read_sample(struct pp_reader *r, struct sample *s, const struct pp_fi
 	return more < 0 ? broken(r, s->place, &f, reason) : 0;
 }
 
+void pp_reader_forget_rows(struct pp_reader *r)
+{
+	struct pp_profile *p = r->profile;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < p->unknowns_n; i++)
+		if (p->unknowns[i].record != PP_RECORD_SAMPLE && p->unknowns[i].record != PP_RECORD_LABEL)
+			p->unknowns[kept++] = p->unknowns[i];
+	p->unknowns_n = kept;
+	r->rows.n += p->samples_n;
+	r->rows.first_offset = r->first_row_place.offset;
+	p->samples_n = 0;
+}
+
+/* Does a lenient reader find that the rows so far are the broken ones, and not this? Once is enough: sample
+ * types come before samples in all but made-up files. */
+static bool rows_are_wrong(struct pp_reader *r, const struct sample *s)
+{
+	return pp_reader_lenient(r) && !r->rows_forgotten && s->values_n == r->sample_types_seen;
+}
+
 /* Do the values fit the rows before it? A sample that differs is remembered: whether it or they are
  * wrong is known when all sample types are. */
 static bool row_fits(struct pp_reader *r, const struct sample *s)
@@ -234,14 +255,18 @@ static bool row_fits(struct pp_reader *r, const struct sample *s)
 
 	place.field = "value";
 	if (!r->row_known) {
-		bool types_known = pp_reader_lenient(r) && r->sample_types_seen;
-
 		r->row_known = true;
-		r->row_n = types_known ? r->sample_types_seen : s->values_n;
+		r->row_n = s->values_n;
 		r->first_row_place = place;
 	}
 	if (s->values_n == r->row_n)
 		return true;
+	if (rows_are_wrong(r, s)) {
+		pp_reader_forget_rows(r);
+		r->rows_forgotten = true;
+		r->row_n = s->values_n;
+		return true;
+	}
 	if (!r->row_differs) {
 		r->row_differs = true;
 		r->row_place = place;

@@ -175,6 +175,18 @@ static void oddities_that_the_reference_reads_are_read(void **state)
 		pp_profile_free(read_text(texts[i], PP_STRICT));
 }
 
+static void sample_types_on_both_sides_of_the_samples(void **state)
+{
+	(void)state;
+	for (enum pp_strictness how = PP_STRICT; how <= PP_SALVAGE; how++) {
+		struct pp_profile *p = read_text(TYPE "2{2[1 2]} 2{2[3 4]} " TYPE STRINGS, how);
+
+		assert_int_equal(p->samples_n, 2);
+		assert_int_equal(pp_value(p, 1, 1), 4);
+		pp_profile_free(p);
+	}
+}
+
 static void labels_stay_as_they_are(void **state)
 {
 	struct pp_profile *p = read_text(TYPE "2{2:1 3{}} 2{2:1 3{1:1}} 2{2:1 3{} 3{}} 2{2:1} 2{2:1 3{}}" STRINGS, PP_STRICT);
@@ -376,9 +388,19 @@ static void broken_elements_are_dropped_and_counted(void **state)
 	assert_note(p, 0, 10, 2, "sample dropped: its number of values is not that of the sample types");
 	pp_profile_free(p);
 
-	p = read_text(TYPE "2{2[1 2]} 2{2:3}" STRINGS, PP_LENIENT); /* the first is the wrong one */
+	/* The first ones are wrong. */
+	p = read_text(TYPE "2{2[1 2] 9:9 3{9:9}} 2{2[1 2]} 2{2:3 9:8} 2{2[4 5]}" STRINGS " 99:1", PP_LENIENT);
 	assert_int_equal(p->samples_n, 1);
 	assert_int_equal(pp_value(p, 0, 0), 3);
+	assert_int_equal(p->unknowns_n, 2);
+	assert_true(p->unknowns[1].record == PP_RECORD_SAMPLE && p->unknowns[1].index == 0);
+	assert_memory_equal(p->unknowns[1].bytes.ptr, "\x48\x08", 2);
+	assert_note(p, 0, 6, 3, "sample dropped: its number of values is not that of the sample types");
+	pp_profile_free(p);
+
+	p = read_text(TYPE "2{2[1 2] 9:9} 2{2[1 2]}" STRINGS, PP_LENIENT); /* all are */
+	assert_true(p->samples_n == 0 && p->unknowns_n == 0);
+	assert_note(p, 0, 6, 2, "sample dropped: its number of values is not that of the sample types");
 	pp_profile_free(p);
 
 	p = read_text(TYPE "6\"zero\n\" 6\"a\" 6\"b\" 2{2:1 3{1:1}}", PP_LENIENT);
@@ -555,7 +577,7 @@ static void memory_has_a_limit_whatever_takes_it(void **state)
 	assert_too_much(STRINGS, "2{3{}3{}3{}3{}3{}3{}3{}3{}3{}3{}3{}} 2{3{9:1} 9:1}", 100,
 	                "the model needs more than 8000 bytes");
 	limits.model_bytes = 8000;
-	wire_add(&bytes, TYPE);
+	wire_add(&bytes, TYPE "2{2:1}");
 	for (unsigned i = 0; i < 200; i++) { /* ids that nothing defines, in samples that are dropped */
 		snprintf(text, sizeof(text), "2{1:%u}", 4000000000u + i);
 		wire_add(&bytes, text);
@@ -617,6 +639,7 @@ int main(void)
 		cmocka_unit_test(repeated_numbers_are_packed_or_not_or_mixed),
 		cmocka_unit_test(tables_come_in_any_order),
 		cmocka_unit_test(oddities_that_the_reference_reads_are_read),
+		cmocka_unit_test(sample_types_on_both_sides_of_the_samples),
 		cmocka_unit_test(labels_stay_as_they_are),
 		cmocka_unit_test(unknown_fields_are_carried),
 		cmocka_unit_test(broken_profiles_are_refused_by_place_and_reason),
