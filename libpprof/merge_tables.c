@@ -286,7 +286,7 @@ static uint32_t add_label_list(struct adding *a, uint32_t index)
 	if (a->err->code)
 		return PP_NONE;
 	qsort(a->ordered, n, sizeof(*a->ordered), compare_labels);
-	memset(a->packed, 0, (n + (size_t)1) * sizeof(*a->packed)); /* padding is part of the key */
+	memset(a->packed, 0, n * sizeof(*a->packed)); /* padding is part of the key */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct pp_label *label = &a->ordered[i].label;
 

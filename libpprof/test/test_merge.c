@@ -196,6 +196,29 @@ static void a_profile_less_itself_is_empty(void **state)
 	pp_profile_free(sum);
 }
 
+/* Lists that grow by one, so that room made for one is filled by the next. */
+static void the_extra_label_joins_lists_of_any_length(void **state)
+{
+	const struct pp_merge_label extra = {"pprof::base", "true"};
+	struct pp_error err = PP_ERROR_INIT;
+	struct pp_build *build = new_build();
+	(void)state;
+	add_type(build, "cpu", "nanoseconds");
+	add_type(build, "samples", "count");
+	const uint32_t leaf = add_frame(build, "f", PP_NONE, 1);
+	add_sample(build, leaf, 0, 1, 1);
+	add_sample(build, leaf, add_label(build, "pod", "a"), 2, 1);
+	struct pp_profile *p = finish(build);
+	struct pp_merge *merge = pp_merge_new(&limits, &err);
+	assert_int_equal(pp_merge_add(merge, p, -1, &extra, &err), 0);
+	struct pp_profile *sum = pp_merge_finish(merge, &err);
+	assert_int_equal(sum->samples_n, 2);
+	assert_int_equal(pp_sample_labels(sum, 0)->n + pp_sample_labels(sum, 1)->n, 3);
+	pp_profile_free(sum);
+	pp_merge_free(merge);
+	pp_profile_free(p);
+}
+
 static void the_extra_label_replaces_texts_of_its_key(void **state)
 {
 	const struct pp_merge_label extra = {"pprof::base", "true"};
@@ -637,6 +660,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_profile_is_compacted),
 		cmocka_unit_test(a_profile_less_itself_is_empty),
+		cmocka_unit_test(the_extra_label_joins_lists_of_any_length),
 		cmocka_unit_test(the_extra_label_replaces_texts_of_its_key),
 		cmocka_unit_test(sums_that_do_not_fit_are_refused),
 		cmocka_unit_test(the_finest_unit_wins),
