@@ -248,6 +248,15 @@ static size_t named(const struct pd_explain *ex, const uint32_t *frames, size_t 
 	return at;
 }
 
+/* Where this function was entered first: recursion and closures called back by a library are within it. */
+static size_t outermost(const uint32_t *frames, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (frames[i] == frames[at])
+			return i;
+	return at;
+}
+
 /* Charges one stack: its frames' self and cumulative values, its context, and the frames below. */
 static int charge_stack(struct pd_explain *ex, enum pd_side side, const uint32_t *frames, size_t n, int64_t value,
                         struct seen *seen, uint32_t mark, uint32_t *context, struct pp_error *err)
@@ -268,7 +277,7 @@ static int charge_stack(struct pd_explain *ex, enum pd_side side, const uint32_t
 		return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the sum of a function does not fit 64 bits");
 
 	if (app < n)
-		app = named(ex, frames, app);
+		app = outermost(frames, named(ex, frames, app));
 	uint32_t owner = collector < n ? EX_COLLECTOR : app < n ? frames[app] : EX_FRAMELESS;
 	size_t below = collector < n ? collector : app < n ? app + 1 : 0;
 	*context = PP_NONE;
@@ -299,11 +308,71 @@ static int charge_stack(struct pd_explain *ex, enum pd_side side, const uint32_t
 
 /* ---- one profile ---- */
 
-/* By label list: which value of load.tsv it holds, or values_n. */
-static uint32_t *map_labels(struct pd_explain *ex, const struct pp_profile *p, struct pp_error *err)
+#define LABELS_MAX 64 /* values of a label that tells kinds of requests apart: more are ids of single requests */
+
+size_t ex_labels_n(const struct pd_explain *ex)
 {
 	const struct pd_load *load = ex->options.load;
-	uint32_t none = load ? (uint32_t)load->values_n : 0;
+
+	if (load && load->values_n)
+		return load->values_n;
+	return pp_intern_count(ex->label_ids) <= LABELS_MAX ? pp_intern_count(ex->label_ids) : 0;
+}
+
+const char *ex_label(const struct pd_explain *ex, uint32_t label)
+{
+	const struct pd_load *load = ex->options.load;
+
+	return load && load->values_n ? load->values[label] : pp_intern_at(ex->label_ids, label).ptr;
+}
+
+static int keep_label_key(struct pd_explain *ex, struct pp_str key, struct pp_error *err)
+{
+	if (!ex->label_key)
+		ex->label_key = pp_arena_copy(ex->arena, key.ptr, key.len);
+	return ex->label_key ? 0 : no_memory(err);
+}
+
+/* The value of load.tsv that a list of labels holds, whatever its key. */
+static int known_label(struct pd_explain *ex, const struct pp_profile *p, const struct pp_label_list *list, uint32_t *value,
+                       struct pp_error *err)
+{
+	const struct pd_load *load = ex->options.load;
+
+	for (uint32_t i = 0; i < list->n; i++)
+		for (uint32_t v = 0; v < load->values_n && list->labels[i].str; v++)
+			if (pp_str_eq(pp_string(p, list->labels[i].str), pp_str_of(load->values[v]))) {
+				*value = v;
+				return keep_label_key(ex, pp_string(p, list->labels[i].key), err);
+			}
+	return 0;
+}
+
+/* Without load.tsv: the value of a label whose key says that it names a kind of request. */
+static int request_label(struct pd_explain *ex, const struct pp_profile *p, const struct pp_label_list *list,
+                         uint32_t *value, struct pp_error *err)
+{
+	static const char *const keys[] = {"endpoint", "route", "handler", "http.route", "http_route", "http.target", "http_path",
+	                                   "path", "url", "uri", "operation", "span_name", "rpc", "rpc_method", "grpc_method",
+	                                   "action", "trace endpoint"};
+
+	for (size_t k = 0; k < PP_COUNT(keys); k++)
+		for (uint32_t i = 0; i < list->n; i++) {
+			struct pp_str key = pp_string(p, list->labels[i].key);
+			if (!list->labels[i].str || !pp_str_eq(key, pp_str_of(keys[k])) ||
+			    (ex->label_key && !pp_str_eq(key, pp_str_of(ex->label_key))))
+				continue;
+			struct pp_str text = pp_string(p, list->labels[i].str);
+			*value = pp_intern_put(ex->label_ids, text.ptr, text.len, NULL);
+			return *value == PP_NONE ? no_memory(err) : keep_label_key(ex, key, err);
+		}
+	return 0;
+}
+
+/* By label list: which label value it holds, or PP_NONE. */
+static uint32_t *map_labels(struct pd_explain *ex, const struct pp_profile *p, struct pp_error *err)
+{
+	bool known = ex->options.load && ex->options.load->values_n;
 	uint32_t *value = malloc((size_t)p->label_lists_n * sizeof(*value) + 1);
 
 	if (!value) {
@@ -311,17 +380,12 @@ static uint32_t *map_labels(struct pd_explain *ex, const struct pp_profile *p, s
 		return NULL;
 	}
 	for (uint32_t l = 0; l < p->label_lists_n; l++) {
-		const struct pp_label_list *list = &p->label_lists[l];
-		value[l] = none;
-		for (uint32_t i = 0; i < list->n && value[l] == none; i++)
-			for (uint32_t v = 0; v < none && list->labels[i].str; v++)
-				if (pp_str_eq(pp_string(p, list->labels[i].str), pp_str_of(load->values[v]))) {
-					struct pp_str key = pp_string(p, list->labels[i].key);
-					value[l] = v;
-					if (!ex->label_key)
-						ex->label_key = pp_arena_copy(ex->arena, key.ptr, key.len);
-					break;
-				}
+		value[l] = PP_NONE;
+		if (known ? known_label(ex, p, &p->label_lists[l], &value[l], err)
+		          : request_label(ex, p, &p->label_lists[l], &value[l], err)) {
+			free(value);
+			return NULL;
+		}
 	}
 	return value;
 }
@@ -457,7 +521,8 @@ struct pd_explain *pd_explain_new(const struct pd_explain_options *options, stru
 	ex->frame_ids = pp_intern_new(arena);
 	ex->context_ids = pp_intern_new(arena);
 	ex->below_ids = pp_intern_new(arena);
-	if (!ex->frame_ids || !ex->context_ids || !ex->below_ids) {
+	ex->label_ids = pp_intern_new(arena);
+	if (!ex->label_ids || !ex->frame_ids || !ex->context_ids || !ex->below_ids) {
 		no_memory(err);
 		goto failed;
 	}
@@ -483,6 +548,7 @@ void pd_explain_free(struct pd_explain *ex)
 	pp_intern_free(ex->frame_ids);
 	pp_intern_free(ex->context_ids);
 	pp_intern_free(ex->below_ids);
+	pp_intern_free(ex->label_ids);
 	pp_arena_free(ex->arena);
 }
 

@@ -4,7 +4,9 @@
  * that holds them; or the collector; or no application frame. Groups do not overlap, so their changes
  * add up. What a group should have cost on the incident side follows from the baseline's cost by
  * request and label value, times the requests served, times one robust factor a replicate for a slow
- * or busy machine; what is beyond that and beyond the replicates' noise is a rise of the group.
+ * or busy machine; what is beyond that and beyond the replicates' noise is a rise of the group. Without
+ * requests by label value, but with samples that bear a label such as "endpoint", what each value
+ * served is estimated as the median growth of the functions under it.
  *
  * Profiles are handed in one at a time and not kept. */
 #ifndef PD_EXPLAIN_H
@@ -73,8 +75,9 @@ struct pd_explanation {
 	double rate_ratio;       /* incident to baseline, a second and replicate: requests, or cost where those are not known; NAN */
 	double mix_distance;     /* half the sum of the changes of shares of requests; NAN: not known */
 	bool by_request, by_label; /* what expectations were made from */
-	const char *label_key;   /* the label whose values load.tsv has, or NULL */
-	double labelled_share;   /* of the incident's cost, on samples with a label value of load.tsv */
+	bool estimated;          /* what was served by label value is estimated from its functions, not measured */
+	const char *label_key;   /* the label that tells kinds of requests apart, or NULL */
+	double labelled_share;   /* of the incident's cost, on samples with such a label */
 	double factor[2][2];     /* machine factors: [side][lowest, highest] */
 	double dispersion;       /* median over groups; NAN: not measured */
 	double detectable;       /* smallest rise of a group with 5 % of the cost that would have been seen; NAN */

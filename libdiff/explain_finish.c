@@ -127,6 +127,7 @@ struct pd_explanation *pd_explain_finish(struct pd_explain *ex, struct pp_error 
 	out->mix_distance = fit.mix_distance;
 	out->by_request = fit.requests;
 	out->by_label = fit.by_label;
+	out->estimated = fit.estimated;
 	out->label_key = ex->label_key ? ex_words(arena, "%s", ex->label_key) : NULL;
 	out->labelled_share = fit.labelled_share;
 	out->dispersion = fit.dispersion;

@@ -107,7 +107,8 @@ static double *by_label_sums(struct pd_explain *ex, const struct ex_fit *fit, si
 		const struct ex_replicate *replicate = &ex->replicates[j];
 		for (size_t c = 0; replicate->side == side && c < replicate->cells_n; c++) {
 			uint32_t group = fit->group_of[ex->contexts[replicate->cells[c].context].frame];
-			sums[group * labels_n + replicate->cells[c].label] += replicate->cells[c].value;
+			uint32_t label = replicate->cells[c].label;
+			sums[group * labels_n + (label < labels_n - 1 ? label : labels_n - 1)] += replicate->cells[c].value;
 		}
 	}
 	return sums;
@@ -126,16 +127,24 @@ static double labelled(const double *sums, size_t groups_n, size_t labels_n)
 	return all > 0 ? with / all : 0;
 }
 
-static double row_label(const struct pd_load_row *row, size_t label, size_t labels_n)
+/* What each replicate served: requests by label value, or one exposure for all. */
+static void fill_served(const struct pd_explain *ex, struct ex_fit *fit)
 {
-	return label + 1 < labels_n ? row->by_value[label] : row->total;
+	double (*exposure)(const struct ex_replicate *) = exposure_for(ex);
+
+	for (size_t j = 0; j < fit->pods_n; j++)
+		for (size_t l = 0; l < fit->labels_n; l++)
+			fit->served[j * fit->labels_n + l] = l + 1 < fit->labels_n && fit->requests && ex->replicates[j].row
+			                                         ? ex->replicates[j].row->by_value[l]
+			                                         : exposure(&ex->replicates[j]);
 }
 
-/* Fills expected[] with what each group costs in each replicate at the baseline's cost by request and
- * label value. A group that the baseline lacks takes its distribution from both sides. */
-static int expect_by_request(struct pd_explain *ex, struct ex_fit *fit, size_t labels_n, const double *base,
-                             const double *incident, struct pp_error *err)
+/* Fills expected[] with what each group costs in each replicate at the baseline's cost by what was
+ * served. A group that the baseline lacks takes its distribution from both sides. */
+static int expect(struct pd_explain *ex, struct ex_fit *fit, const double *base, const double *incident,
+                  struct pp_error *err)
 {
+	size_t labels_n = fit->labels_n;
 	double *served = ex_alloc(ex->arena, labels_n, sizeof(*served), err);
 	double *served_all = ex_alloc(ex->arena, labels_n, sizeof(*served), err);
 
@@ -143,10 +152,8 @@ static int expect_by_request(struct pd_explain *ex, struct ex_fit *fit, size_t l
 		return -1;
 	for (size_t j = 0; j < ex->replicates_n; j++)
 		for (size_t l = 0; l < labels_n; l++) {
-			double n = row_label(ex->replicates[j].row, l, labels_n);
-			served_all[l] += n;
-			if (ex->replicates[j].side == PD_BASELINE)
-				served[l] += n;
+			served_all[l] += fit->served[j * labels_n + l];
+			served[l] += ex->replicates[j].side == PD_BASELINE ? fit->served[j * labels_n + l] : 0;
 		}
 	for (size_t g = 0; g < fit->groups_n; g++) {
 		bool is_new = !(fit->groups[g].base > 0);
@@ -157,41 +164,32 @@ static int expect_by_request(struct pd_explain *ex, struct ex_fit *fit, size_t l
 			if (!(n > 0)) /* costs without requests of their kind follow all requests */
 				label = labels_n - 1, n = is_new ? served_all[label] : served[label];
 			for (size_t j = 0; j < ex->replicates_n && cost != 0; j++)
-				fit->expected[g * fit->pods_n + j] += cost * row_label(ex->replicates[j].row, label, labels_n) / n;
+				fit->expected[g * fit->pods_n + j] += cost * fit->served[j * labels_n + label] / n;
 		}
 	}
 	return 0;
 }
 
-static void expect_by_exposure(const struct pd_explain *ex, struct ex_fit *fit)
-{
-	double (*exposure)(const struct ex_replicate *) = exposure_for(ex);
-	double base = side_sum(ex, PD_BASELINE, exposure), all = base + side_sum(ex, PD_INCIDENT, exposure);
-
-	for (size_t g = 0; g < fit->groups_n; g++) {
-		const struct ex_group *group = &fit->groups[g];
-		double rate = group->base > 0 ? group->base / base : group->incident / all;
-		for (size_t j = 0; j < fit->pods_n; j++)
-			fit->expected[g * fit->pods_n + j] = rate * exposure(&ex->replicates[j]);
-	}
-}
-
 static int expectations(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 {
-	size_t labels_n = ex->options.load ? ex->options.load->values_n + 1 : 1;
-	double *base = by_label_sums(ex, fit, labels_n, PD_BASELINE, err);
-	double *incident = by_label_sums(ex, fit, labels_n, PD_INCIDENT, err);
+	bool named = ex->options.load && ex->options.load->values_n;
 
-	if (!base || !incident)
-		return -1;
-	double shares[2] = {labelled(base, fit->groups_n, labels_n), labelled(incident, fit->groups_n, labels_n)};
-	fit->labelled_share = shares[PD_INCIDENT];
 	fit->requests = exposure_for(ex) == requests_of;
-	fit->by_label = fit->requests && labels_n > 1 && shares[0] >= LABELLED_SHARE && shares[1] >= LABELLED_SHARE;
-	if (fit->requests)
-		return expect_by_request(ex, fit, labels_n, base, incident, err);
-	expect_by_exposure(ex, fit);
-	return 0;
+	fit->labels_n = (named && !fit->requests ? 0 : ex_labels_n(ex)) + 1;
+	fit->served = ex_alloc(ex->arena, fit->pods_n * fit->labels_n, sizeof(double), err);
+	double *base = by_label_sums(ex, fit, fit->labels_n, PD_BASELINE, err);
+	double *incident = by_label_sums(ex, fit, fit->labels_n, PD_INCIDENT, err);
+	if (!fit->served || !base || !incident)
+		return -1;
+	double shares[2] = {labelled(base, fit->groups_n, fit->labels_n), labelled(incident, fit->groups_n, fit->labels_n)};
+	fit->labelled_share = shares[PD_INCIDENT];
+	bool enough = fit->labels_n > 1 && shares[0] >= LABELLED_SHARE && shares[1] >= LABELLED_SHARE;
+	fit->estimated = enough && !named && !ex->options.snapshot;
+	fit->by_label = fit->estimated || (enough && named && fit->requests);
+	fill_served(ex, fit);
+	if (fit->estimated && ex_estimate_served(ex, fit, base, err))
+		return -1;
+	return expect(ex, fit, base, incident, err);
 }
 
 /* ---- the machine ---- */
@@ -244,7 +242,7 @@ static int measure_mix(struct pd_explain *ex, struct ex_fit *fit, struct pp_erro
 	if (!sums)
 		return -1;
 	fit->mix_distance = NAN;
-	if (!fit->requests || n == 0)
+	if (!fit->requests || n == 0 || fit->estimated)
 		return 0;
 	for (size_t j = 0; j < ex->replicates_n; j++)
 		for (size_t v = 0; v < n; v++)
@@ -299,13 +297,16 @@ static void split_change(const struct pd_explain *ex, struct ex_fit *fit)
 	}
 	double loaded = base * ex_scale(ex);
 	fit->load_change = loaded - base * seconds;
-	fit->mix_change = expected - loaded;
+	if (!fit->estimated)
+		fit->mix_change = expected - loaded;
 }
 
 int ex_fit_make(struct pd_explain *ex, const struct ex_move *moves, size_t moves_n, struct ex_fit *fit,
                 struct pp_error *err)
 {
-	*fit = (struct ex_fit){.pods_n = ex->replicates_n, .counted = true, .prior_df = 6};
+	*fit = (struct ex_fit){
+		.pods_n = ex->replicates_n, .counted = true, .prior_df = 6, .mix_ratio = 1, .mix_p = 1, .mix_label = PP_NONE,
+		.lone_label = PP_NONE};
 	if (make_groups(ex, moves, moves_n, fit, err))
 		return -1;
 	fit->observed = ex_alloc(ex->arena, fit->groups_n * fit->pods_n, sizeof(double), err);

@@ -29,7 +29,7 @@ struct ex_below {
 
 /* What one replicate spent in one context under one label value. */
 struct ex_cell {
-	uint32_t context, label; /* label: index in load->values, or values_n for none */
+	uint32_t context, label; /* label: index of the label value, or PP_NONE */
 	double value;
 };
 
@@ -59,7 +59,8 @@ struct pd_explain {
 	size_t frames_n, frames_cap, contexts_n, contexts_cap, below_n, below_cap, replicates_n, replicates_cap;
 	size_t side_n[2];
 	int64_t total[2];
-	const char *label_key;         /* of the samples' labels with values of load.tsv; NULL: not seen */
+	const char *label_key;         /* of the samples' labels that tell requests apart; NULL: not seen */
+	struct pp_intern *label_ids;   /* their values, where load.tsv does not name them */
 };
 
 /* One group: a frame (or several that are one function renamed) and its numbers. */
@@ -87,8 +88,16 @@ struct ex_fit {
 	bool counted;          /* sample counts are known on all replicates */
 	bool requests;         /* the exposure is requests */
 	bool by_label;         /* expectations are by label value */
+	bool estimated;        /* what was served by label value is estimated from the functions themselves */
+	size_t labels_n;       /* label values, and one more for samples without */
+	bool *lone;            /* by label: too few functions for an estimate */
+	double *served;        /* [replicate * labels_n + label]: requests, or in proportion to them */
+	uint32_t mix_label;    /* estimated: the value that grew most; PP_NONE */
+	uint32_t lone_label;   /* estimated: a value that grew, with too few functions to tell mix from code; PP_NONE */
+	double lone_ratio;     /* by how much, beside the other values */
 	double load_ratio, load_p;  /* requests a second and replicate, incident to baseline; NAN */
 	double mix_distance;   /* total variation distance of the request mix; NAN */
+	double mix_ratio, mix_p; /* estimated: how far apart the label values grew, and whether replicates could hide it */
 	double mix_noise;      /* largest distance of a replicate from its own side */
 	double labelled_share; /* of cost on labelled samples */
 	double load_change, mix_change; /* value that load and mix account for, on the incident side */
@@ -109,6 +118,9 @@ int ex_find_moves(struct pd_explain *explain, double scale, struct ex_move **mov
 /* explain_fit.c: groups, expectations, factors. The fit lives in the arena. */
 int ex_fit_make(struct pd_explain *explain, const struct ex_move *moves, size_t moves_n, struct ex_fit *fit,
                 struct pp_error *err) PP_MUSTUSE;
+/* explain_estimate.c: fills fit->served by label value from the groups' own values, and what that says
+ * about the mix. base: baseline values, [group * labels_n + label]. */
+int ex_estimate_served(struct pd_explain *explain, struct ex_fit *fit, const double *base, struct pp_error *err) PP_MUSTUSE;
 /* By how much the baseline's values are multiplied to stand beside the incident's. */
 double ex_scale(const struct pd_explain *explain);
 
@@ -137,6 +149,8 @@ const char *ex_path(const struct pd_explain *explain, uint32_t frame, double sca
 const char *ex_mechanism(const struct pd_explain *explain, const struct ex_group *group, double scale,
                          struct pp_arena *arena);
 
+size_t ex_labels_n(const struct pd_explain *explain); /* label values known */
+const char *ex_label(const struct pd_explain *explain, uint32_t label); /* in the arena of the value's owner */
 void *ex_alloc(struct pp_arena *arena, size_t n, size_t bytes, struct pp_error *err); /* cleared */
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#define ESTIMATED_Q 0.2 /* of the q asked for, where requests are estimated: that error is in no dispersion */
 #define TEST_COUNT 20.0 /* samples on both sides together that a group needs for a test */
 
 /* Two-sided p of t with df degrees of freedom (DLMF 8.17: I_x with x = df / (df + t²)). */
@@ -110,8 +111,11 @@ static int dispersions(struct pd_explain *ex, struct ex_fit *fit, struct pp_erro
 	fit->dispersion = n ? ex_median(values, n) : 1;
 	for (size_t g = 0; g < fit->groups_n; g++) {
 		struct ex_group *group = &fit->groups[g];
-		double df = (double)(fit->pods_n - 2);
+		double df = (double)(fit->pods_n - 2), own = group->dispersion;
 		group->dispersion = (fit->prior_df * fit->dispersion + df * group->dispersion) / (fit->prior_df + df);
+		/* The error of estimated requests falls on the largest group of a label value alone. */
+		if (fit->estimated && own > group->dispersion)
+			group->dispersion = own;
 		if (!(group->dispersion > 1))
 			group->dispersion = 1;
 	}
@@ -164,7 +168,7 @@ int ex_test(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 		struct ex_group *group = &fit->groups[g];
 		group->p = p[g];
 		group->q = q[g];
-		group->rose = q[g] < ex->options.q && group->rise > 0 && group->rise >= ex->options.min_share * total;
+		group->rose = q[g] < (fit->estimated ? ESTIMATED_Q : 1) * ex->options.q && group->rise > 0 && group->rise >= ex->options.min_share * total;
 	}
 	return 0;
 }

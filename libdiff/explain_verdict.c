@@ -9,6 +9,7 @@
 #define LOAD_RATIO_ALONE 1.5  /* with one replicate on a side */
 #define LOAD_P 0.01
 #define MIX_DISTANCE 0.05     /* of the request mix: smaller shifts are not called mix */
+#define MIX_RATIO 1.5         /* estimated: how far apart label values must grow */
 #define MACHINE_RATIO 1.3     /* every function dearer by this is more than a busy machine here and there */
 #define COUNT_MIN 50.0        /* samples of a side, below which nothing is said */
 
@@ -46,7 +47,7 @@ static double group_scale(const struct ex_group *group, double otherwise)
 static int find_slice(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group,
                       struct pd_explanation *out, struct pd_cause *cause, struct pp_error *err)
 {
-	size_t g = (size_t)(group - fit->groups), labels_n = fit->by_label ? ex->options.load->values_n : 0;
+	size_t g = (size_t)(group - fit->groups), labels_n = fit->by_label ? fit->labels_n - 1 : 0;
 	double *cost[2], *served[2], up = 0, most = 0;
 
 	for (int side = 0; side < 2; side++) {
@@ -60,7 +61,7 @@ static int find_slice(struct pd_explain *ex, const struct ex_fit *fit, const str
 		double expected = fit->expected[g * fit->pods_n + j] * fit->factor[j] * (group->base > 0);
 		cause->risen_in += replicate->side == PD_INCIDENT && fit->observed[g * fit->pods_n + j] > expected;
 		for (size_t l = 0; l < labels_n; l++)
-			served[replicate->side][l] += replicate->row->by_value[l];
+			served[replicate->side][l] += fit->served[j * fit->labels_n + l];
 		for (size_t c = 0; labels_n && c < replicate->cells_n; c++)
 			if (fit->group_of[ex->contexts[replicate->cells[c].context].frame] == g && replicate->cells[c].label < labels_n)
 				cost[replicate->side][replicate->cells[c].label] += replicate->cells[c].value;
@@ -70,7 +71,7 @@ static int find_slice(struct pd_explain *ex, const struct ex_fit *fit, const str
 		up += rise > 0 ? rise : 0;
 		if (rise > most) {
 			most = rise;
-			cause->slice = ex->options.load->values[l];
+			cause->slice = ex_label(ex, (uint32_t)l);
 		}
 	}
 	cause->slice_share = up > 0 ? most / up : NAN;
@@ -82,7 +83,7 @@ static int find_slice(struct pd_explain *ex, const struct ex_fit *fit, const str
 static int add_rise(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group,
                     enum pd_verdict verdict, double scale, struct pd_explanation *out, struct pp_error *err)
 {
-	const char *what = fit->requests ? "per request" : ex->options.snapshot ? "in all" : "beside the other functions";
+	const char *what = fit->estimated ? "beside the other functions of its endpoint" : fit->requests ? "per request" : ex->options.snapshot ? "in all" : "beside the other functions";
 	const char *reason =
 		group->expected > 0 && isfinite(group->ratio)
 			? ex_words(out->arena, "%.2f times the cost %s (q = %.2g)", group->ratio, what, group->q)
@@ -140,6 +141,8 @@ static bool rate_changed(const struct pd_explain *ex, const struct ex_fit *fit)
 
 static bool mix_changed(const struct ex_fit *fit)
 {
+	if (fit->estimated)
+		return fit->mix_ratio > MIX_RATIO && fit->mix_p < LOAD_P;
 	return fit->mix_distance > MIX_DISTANCE && fit->mix_distance > 2 * fit->mix_noise;
 }
 
@@ -164,7 +167,7 @@ static double machine_ratio(const struct pd_explain *ex, const struct ex_fit *fi
 /* Why rises cannot be called code, or NULL. */
 static const char *why_not_code(const struct pd_explain *ex, const struct ex_fit *fit)
 {
-	if (ex->options.snapshot)
+	if (ex->options.snapshot || fit->estimated)
 		return NULL;
 	if (!fit->requests)
 		return "mix or code: requests by endpoint are not known; a load.tsv with the requests of each replicate by "
@@ -222,6 +225,30 @@ static void find_mix_slice(const struct pd_explain *ex, struct pd_explanation *o
 			cause->slice_share = share[1];
 		}
 	}
+}
+
+/* A label value grew beside the others, and has too few functions to tell more requests from dearer ones. */
+static void add_lone(const struct pd_explain *ex, const struct ex_fit *fit, struct pd_explanation *out)
+{
+	struct pd_cause *cause = ex_add_cause(
+		out, PD_VERDICT_INCONCLUSIVE,
+		ex_words(out->arena, "mix or code: %s costs %.2f times as much beside the others, in too few functions to tell more "
+	             "requests from dearer ones; a load.tsv with the requests of each replicate by endpoint would settle it",
+	             ex_label(ex, fit->lone_label), fit->lone_ratio));
+
+	cause->slice = ex_words(out->arena, "%s", ex_label(ex, fit->lone_label));
+}
+
+/* The mix as the functions show it: nobody counted requests. */
+static void add_estimated_mix(const struct pd_explain *ex, const struct ex_fit *fit, struct pd_explanation *out)
+{
+	struct pd_cause *cause =
+		ex_add_cause(out, PD_VERDICT_MIX,
+	              ex_words(out->arena, "the functions of one endpoint grew %.2f times as much as those of another, all of them "
+	                       "alike; requests are not measured, so this is an estimate", fit->mix_ratio));
+
+	cause->share = NAN;
+	cause->slice = ex_words(out->arena, "%s", ex_label(ex, fit->mix_label));
 }
 
 static void add_mix(const struct pd_explain *ex, const struct ex_fit *fit, struct pd_explanation *out)
@@ -328,7 +355,9 @@ int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_m
 			return -1;
 	for (size_t i = 0; i < moves_n; i++)
 		add_move(ex, &moves[i], scale, out);
-	if (fit->requests && mix_changed(fit))
+	if (mix_changed(fit) && fit->estimated)
+		add_estimated_mix(ex, fit, out);
+	else if (fit->requests && mix_changed(fit))
 		add_mix(ex, fit, out);
 	if (fit->requests && rate_changed(ex, fit) && (fit->load_ratio > 1 || (out->causes_n == 0 && ex_replicated(ex))))
 		add_load(fit, out);
@@ -338,6 +367,8 @@ int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_m
 			return -1;
 		struct pd_cause *cause = &out->causes[out->causes_n - 1];
 		cause->reason = ex_words(out->arena, "%zu function%s rose beside the others: %s", n, n == 1 ? "" : "s", unsure);
+	} else if (fit->lone_label != PP_NONE) {
+		add_lone(ex, fit, out);
 	} else if (out->causes_n == 0) {
 		add_rest(ex, fit, out);
 	}

@@ -100,7 +100,9 @@ static void say_alternatives(const struct rp_findings *f, struct rp_text *text, 
 	else
 		rp_say(text, "load: %.2f times the requests a second and profile", e->rate_ratio);
 	if (!snapshot) {
-		if (isnan(e->mix_distance))
+		if (e->estimated)
+			rp_say(text, "; mix: taken out as estimated from the functions under each %s", e->label_key);
+		else if (isnan(e->mix_distance))
 			rp_say(text, "; mix: not checked, requests by endpoint are not known");
 		else
 			rp_say(text, "; mix: request shares differ by %.1f %%%s", 100 * e->mix_distance,
@@ -232,7 +234,8 @@ void rp_limitations(const struct rp_findings *f, struct rp_text *text)
 		if (e->replicates_n[0] < 2 || e->replicates_n[1] < 2)
 			rp_say(text, "; one profile on a side: the variation between replicates is assumed, not measured");
 		if (!e->by_request && !pd_lens_snapshot(&f->reporter->lens))
-			rp_say(text, "; requests are not known: more work and dearer work look alike");
+			rp_say(text, "; requests are not known: more work and dearer work%s look alike",
+			       e->estimated ? " of a whole endpoint" : "");
 		if (!isnan(e->detectable))
 			rp_say(text, "; a rise below %.0f %% in a function with 5 %% of the cost could have been missed", 100 * e->detectable);
 		if (!pd_facts_get(f->reporter->known.facts, "control"))

@@ -176,16 +176,16 @@ static void write_control(const struct rp_findings *f, struct rp_text *text)
 static void write_slice(const struct rp_findings *f, struct rp_text *text)
 {
 	const struct pd_explanation *e = f->explanation;
-	const char *key = !exited(f) && e->label_key ? e->label_key : "label of load.tsv";
+	const char *key = !exited(f) && e->label_key ? e->label_key : "label";
 
 	if (said_exit(f, text))
 		return;
 	if (f->unqualified) {
 		rp_say(text, "unknown: there is no baseline to tell slices apart");
 	} else if (f->cause && f->cause->slice && f->cause->verdict == PD_VERDICT_MIX) {
-		rp_say(text, "%s=%s, now ", key, f->cause->slice);
-		rp_percent(text, f->cause->slice_share);
-		rp_say(text, " of the requests");
+		rp_say(text, "%s=%s", key, f->cause->slice);
+		if (!isnan(f->cause->slice_share))
+			rp_say(text, ", now %.1f %% of the requests", 100 * f->cause->slice_share);
 	} else if (f->cause && f->cause->slice) {
 		rp_say(text, "%s=%s, ", key, f->cause->slice);
 		rp_percent(text, f->cause->slice_share);
@@ -349,6 +349,9 @@ static void write_normalization(const struct rp_findings *f, struct rp_text *tex
 		rp_say(text, "not applied: nothing is compared");
 	else if (pd_lens_snapshot(&f->reporter->lens))
 		rp_say(text, "not applied: snapshots are states, compared as means over profiles, never by seconds or requests");
+	else if (e->estimated)
+		rp_say(text, "by what each value of the label %s served, estimated as the median growth of the functions under it; %s not "
+		       "measured by label value", e->label_key, load ? load->denominator : "requests");
 	else if (e->by_request)
 		rp_say(text, "by %s of load.tsv%s: incident %.0f, baseline %.0f; then one robust factor a profile, %.2f to %.2f, for the "
 		       "machine", load->denominator, e->by_label ? " and label value" : "", e->requests[1], e->requests[0],

@@ -113,10 +113,10 @@ static bool is_claim(const struct pd_cause *cause)
 }
 
 /* Mechanism in evidence: a rise with a chain of frames that carries it; load and mix are their own,
- * measured by load.tsv. */
-static bool mechanism_known(const struct pd_cause *cause)
+ * where load.tsv measured them. */
+static bool mechanism_known(const struct pd_explanation *e, const struct pd_cause *cause)
 {
-	return cause->verdict == PD_VERDICT_LOAD || cause->verdict == PD_VERDICT_MIX ||
+	return cause->verdict == PD_VERDICT_LOAD || (cause->verdict == PD_VERDICT_MIX && !e->estimated) ||
 	       (cause->verdict == PD_VERDICT_CODE && cause->mechanism) ||
 	       (cause->verdict == PD_VERDICT_RUNTIME && cause->mechanism);
 }
@@ -144,7 +144,7 @@ void rp_judge(struct rp_findings *f)
 	f->cause = &f->explanation->causes[0];
 	bool replicated = f->explanation->replicates_n[0] >= 2 && f->explanation->replicates_n[1] >= 2;
 	bool connected = f->supports_n > 0 && f->contradicts_n == 0;
-	f->conclusion = mechanism_known(f->cause) && connected && replicated ? PD_ESTABLISHED_CAUSE : PD_SUSPECTED_CAUSE;
+	f->conclusion = mechanism_known(f->explanation, f->cause) && connected && replicated ? PD_ESTABLISHED_CAUSE : PD_SUSPECTED_CAUSE;
 }
 
 void rp_confidence(const struct rp_findings *f, struct rp_text *text)

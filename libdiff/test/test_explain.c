@@ -237,6 +237,25 @@ static void without_requests_a_rise_is_inconclusive(void **state)
 	pd_explanation_free(e);
 }
 
+static void labels_stand_in_for_requests(void **state)
+{
+	(void)state;
+	static const double times[] = {1, 1, 3, 1, 1, 1, 1}, shifted[] = {0.4, 0.4, 0.4, 1.75, 1.75, 1.75, 1};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, NULL, true, false});
+
+	assert_true(e->estimated);
+	assert_string_equal(e->label_key, "endpoint");
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.store");
+	assert_string_equal(e->causes[0].slice, "/cart");
+	pd_explanation_free(e);
+	e = explain(&(struct question){usual, USUAL_N, shifted, 5, NULL, true, false});
+	assert_int_equal(e->causes_n, 1);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MIX);
+	assert_string_equal(e->causes[0].slice, "/find");
+	pd_explanation_free(e);
+}
+
 static void the_collector_alone_is_runtime(void **state)
 {
 	(void)state;
@@ -339,6 +358,7 @@ int main(void)
 		cmocka_unit_test(other_requests_are_mix),
 		cmocka_unit_test(a_mix_shift_without_labels_is_no_code),
 		cmocka_unit_test(without_requests_a_rise_is_inconclusive),
+		cmocka_unit_test(labels_stand_in_for_requests),
 		cmocka_unit_test(the_collector_alone_is_runtime),
 		cmocka_unit_test(a_renamed_function_is_moved),
 		cmocka_unit_test(a_dearer_successor_is_code),

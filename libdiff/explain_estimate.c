@@ -1,0 +1,148 @@
+/* What was served by label value, where nobody counted it: from the functions under each value. One
+ * changed function cannot move a median over functions; what moves all functions of a value together
+ * is taken for requests. */
+#include "libdiff/explain_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GROUP_COUNT 4.0  /* mean samples of a group under a value, to take part */
+#define GROUPS_MIN 3     /* fewer take the value's whole cost, and then no change in it is code */
+#define LONE_RATIO 1.3   /* growth of such a value beside the others that is worth a word */
+#define LONE_P 0.01
+#define VALUE_SHARE 0.05 /* of the baseline's cost, for a value to speak about the mix */
+
+/* Values of one replicate, [group * labels_n + label], in sums, which is cleared first. */
+static void replicate_sums(const struct pd_explain *ex, const struct ex_fit *fit, size_t j, double *sums)
+{
+	memset(sums, 0, fit->groups_n * fit->labels_n * sizeof(*sums));
+	for (size_t c = 0; c < ex->replicates[j].cells_n; c++) {
+		const struct ex_cell *cell = &ex->replicates[j].cells[c];
+		size_t label = cell->label < fit->labels_n - 1 ? cell->label : fit->labels_n - 1;
+		sums[fit->group_of[ex->contexts[cell->context].frame] * fit->labels_n + label] += cell->value;
+	}
+}
+
+/* How much one replicate served of a label value, beside the mean baseline replicate. */
+static double served(const struct pd_explain *ex, struct ex_fit *fit, size_t j, size_t label, const double *base,
+                     const double *sums, double *ratios)
+{
+	double n_base = (double)ex->side_n[PD_BASELINE], all = 0, all_base = 0;
+	size_t n = 0;
+
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		double mean = base[g * fit->labels_n + label] / n_base, value = sums[g * fit->labels_n + label];
+		if (fit->groups[g].frame < EX_PSEUDO_N)
+			continue;
+		all += value;
+		all_base += mean;
+		if (mean * fit->kappa[j] >= GROUP_COUNT)
+			ratios[n++] = (value * fit->kappa[j] + 0.5) / (mean * fit->kappa[j] + 0.5);
+	}
+	if (n >= GROUPS_MIN)
+		return ex_median(ratios, n);
+	fit->lone[label] = true;
+	return all_base > 0 ? all / all_base : 0;
+}
+
+/* Samples without a value follow all requests: the mean of the values that could be estimated, by their
+ * baseline cost. */
+static void serve_rest(const struct ex_fit *fit, const double *weights)
+{
+	bool all_lone = true;
+
+	for (size_t l = 0; l + 1 < fit->labels_n; l++)
+		all_lone = all_lone && fit->lone[l];
+	for (size_t j = 0; j < fit->pods_n; j++) {
+		double sum = 0, weight = 0;
+		for (size_t l = 0; l + 1 < fit->labels_n; l++) {
+			if (fit->lone[l] && !all_lone)
+				continue;
+			sum += weights[l] * fit->served[j * fit->labels_n + l];
+			weight += weights[l];
+		}
+		fit->served[j * fit->labels_n + fit->labels_n - 1] = weight > 0 ? sum / weight : 1;
+	}
+}
+
+/* Mean logarithm of what a side served of a value; NAN when some replicate served none. */
+static double mean_log(const struct pd_explain *ex, const struct ex_fit *fit, enum pd_side side, size_t label)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < fit->pods_n; j++)
+		if (ex->replicates[j].side == side)
+			sum += fit->served[j * fit->labels_n + label] > 0 ? log(fit->served[j * fit->labels_n + label]) : NAN;
+	return sum / (double)ex->side_n[side];
+}
+
+/* p of the ratio of two columns of served (b: that of all requests) between the sides. */
+static double ratio_p(const struct pd_explain *ex, const struct ex_fit *fit, size_t a, size_t b, double *ratios)
+{
+	size_t n[2] = {0, 0};
+
+	for (size_t j = 0; j < fit->pods_n; j++) {
+		const double *row = fit->served + j * fit->labels_n;
+		enum pd_side side = ex->replicates[j].side;
+		ratios[side * fit->pods_n + n[side]++] = row[a] / row[b];
+	}
+	return ex_log_t(ratios, n[0], ratios + fit->pods_n, n[1]);
+}
+
+/* The values that grew most and least, and whether their ratio differs between the sides. Those with
+ * too few functions are apart: what they grew by may be mix or code. */
+static int measure_mix(struct pd_explain *ex, struct ex_fit *fit, const double *weights, struct pp_error *err)
+{
+	double *ratios = ex_alloc(ex->arena, 2 * fit->pods_n, sizeof(*ratios), err), total = 0, high = -INFINITY, low = INFINITY;
+	size_t most = 0, least = 0, rest = fit->labels_n - 1;
+
+	if (!ratios)
+		return -1;
+	for (size_t l = 0; l < rest; l++)
+		total += weights[l];
+	for (size_t l = 0; l < rest; l++) {
+		double growth = mean_log(ex, fit, PD_INCIDENT, l) - mean_log(ex, fit, PD_BASELINE, l);
+		if (isnan(growth) || weights[l] < VALUE_SHARE * total || fit->lone[l])
+			continue;
+		if (growth > high)
+			high = growth, most = l;
+		if (growth < low)
+			low = growth, least = l;
+	}
+	if (high > low) {
+		fit->mix_ratio = exp(high - low);
+		fit->mix_p = ratio_p(ex, fit, most, least, ratios);
+		fit->mix_label = (uint32_t)most;
+	}
+	double beside = mean_log(ex, fit, PD_INCIDENT, rest) - mean_log(ex, fit, PD_BASELINE, rest);
+	for (size_t l = 0; l < rest; l++) {
+		double growth = mean_log(ex, fit, PD_INCIDENT, l) - mean_log(ex, fit, PD_BASELINE, l) - beside;
+		if (!fit->lone[l] || !(growth > log(LONE_RATIO)) || !(exp(growth) > fit->lone_ratio) ||
+		    !(ratio_p(ex, fit, l, rest, ratios) < LONE_P))
+			continue;
+		fit->lone_label = (uint32_t)l;
+		fit->lone_ratio = exp(growth);
+	}
+	return 0;
+}
+
+int ex_estimate_served(struct pd_explain *ex, struct ex_fit *fit, const double *base, struct pp_error *err)
+{
+	double *sums = ex_alloc(ex->arena, fit->groups_n * fit->labels_n, sizeof(*sums), err);
+	double *ratios = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*ratios), err);
+	double *weights = ex_alloc(ex->arena, fit->labels_n, sizeof(*weights), err);
+
+	fit->lone = ex_alloc(ex->arena, fit->labels_n, sizeof(*fit->lone), err);
+	if (!sums || !ratios || !weights || !fit->lone)
+		return -1;
+	for (size_t g = 0; g < fit->groups_n; g++)
+		for (size_t l = 0; l + 1 < fit->labels_n; l++)
+			weights[l] += fabs(base[g * fit->labels_n + l]);
+	for (size_t j = 0; j < fit->pods_n; j++) {
+		replicate_sums(ex, fit, j, sums);
+		for (size_t l = 0; l + 1 < fit->labels_n; l++)
+			fit->served[j * fit->labels_n + l] = served(ex, fit, j, l, base, sums, ratios);
+	}
+	serve_rest(fit, weights);
+	return measure_mix(ex, fit, weights, err);
+}
