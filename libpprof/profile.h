@@ -109,7 +109,7 @@ struct pp_profile {
 	struct pp_line *lines;
 	uint32_t lines_n;
 
-	struct pp_stack *stacks; /* distinct, in order of first use */
+	struct pp_stack *stacks; /* distinct, in order of first use; leniently read, perhaps of no sample */
 	uint32_t stacks_n;
 	struct pp_label_list *label_lists; /* distinct, [0] is the empty list */
 	uint32_t label_lists_n;
