@@ -1,5 +1,17 @@
 #include "libdiff/explain.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What mathematical libraries agree on everywhere: six digits. */
+static void set_real(struct pp_json *json, const char *key, double value)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%.6g", value);
+	pp_json_real(json, key, strtod(text, NULL));
+}
+
 static void set_text(struct pp_json *json, const char *key, const char *text)
 {
 	if (text)
@@ -15,17 +27,17 @@ static struct pp_json *cause_json(const struct pd_cause *cause)
 	if (!json)
 		return NULL;
 	set_text(json, "verdict", pd_verdict_name(cause->verdict));
-	pp_json_real(json, "share", cause->share);
+	set_real(json, "share", cause->share);
 	set_text(json, "location", cause->location);
 	set_text(json, "mechanism", cause->mechanism);
 	set_text(json, "path", cause->path);
 	set_text(json, "file", cause->file[0] ? cause->file : NULL);
 	set_text(json, "moved_from", cause->moved_from);
-	pp_json_real(json, "expected", cause->expected);
-	pp_json_real(json, "observed", cause->observed);
-	pp_json_real(json, "ratio", cause->ratio);
-	pp_json_real(json, "p", cause->p);
-	pp_json_real(json, "q", cause->q);
+	set_real(json, "expected", cause->expected);
+	set_real(json, "observed", cause->observed);
+	set_real(json, "ratio", cause->ratio);
+	set_real(json, "p", cause->p);
+	set_real(json, "q", cause->q);
 	set_text(json, "slice", cause->slice);
 	set_text(json, "reason", cause->reason);
 	return json;

@@ -34,7 +34,8 @@ static const char *subject(const struct rp_findings *f)
 
 static void say_cause(const struct pd_cause *cause, struct rp_text *text)
 {
-	rp_say(text, "%s: ", pd_verdict_name(cause->verdict));
+	if (cause->verdict != PD_VERDICT_NONE && cause->verdict != PD_VERDICT_INCONCLUSIVE)
+		rp_say(text, "%s: ", pd_verdict_name(cause->verdict));
 	if (cause->location)
 		rp_say(text, "%s: ", cause->location);
 	else if (cause->verdict == PD_VERDICT_RUNTIME)
