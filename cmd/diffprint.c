@@ -279,38 +279,6 @@ static struct pp_json *pair_json(const double values[2])
 	return pair;
 }
 
-static void text_or_null(struct pp_json *json, const char *key, const char *text)
-{
-	if (text && text[0])
-		pp_json_str(json, key, pp_str_of(text));
-	else
-		pp_json_null(json, key);
-}
-
-static struct pp_json *verdict_json(const struct pd_cause *cause)
-{
-	struct pp_json *verdict = pp_json_object();
-	pp_json_str(verdict, "verdict", pp_str_of(pd_verdict_name(cause->verdict)));
-	pp_json_real(verdict, "share", six_digits(cause->share));
-	text_or_null(verdict, "location", cause->location);
-	text_or_null(verdict, "mechanism", cause->mechanism);
-	text_or_null(verdict, "path", cause->path);
-	text_or_null(verdict, "file", cause->file);
-	text_or_null(verdict, "moved_from", cause->moved_from);
-	pp_json_real(verdict, "ratio", six_digits(cause->ratio));
-	pp_json_real(verdict, "q", six_digits(cause->q));
-	text_or_null(verdict, "reason", cause->reason);
-	return verdict;
-}
-
-static struct pp_json *verdicts_json(const struct pd_explanation *explanation)
-{
-	struct pp_json *verdicts = pp_json_array();
-	for (size_t i = 0; i < explanation->causes_n; i++)
-		pp_json_add(verdicts, NULL, verdict_json(&explanation->causes[i]));
-	return verdicts;
-}
-
 static struct pp_json *normalization_json(const struct pd_comparison *c)
 {
 	struct pp_json *json = pp_json_object(), *factors = pp_json_array();
@@ -404,7 +372,7 @@ static int print_json(const struct diffprint *what, struct pp_sink *sink, struct
 	pp_json_str(json, "sample_type", pp_str_of(c->type));
 	pp_json_str(json, "unit", pp_str_of(c->unit));
 	pp_json_str(json, "by", pp_str_of(pp_granularity_name(what->by)));
-	pp_json_add(json, "verdicts", verdicts_json(what->explanation));
+	pp_json_add(json, "verdicts", pd_explanation_json(what->explanation));
 	pp_json_add(json, "normalization", normalization_json(c));
 	pp_json_add(json, "qualification", qualification_json(c));
 	pp_json_add(json, "totals", totals_json(c));
