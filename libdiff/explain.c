@@ -159,42 +159,34 @@ done:
 
 /* ---- contexts and what lies below them ---- */
 
-static uint32_t pair_put(struct pp_intern *table, uint32_t a, uint32_t b, bool *is_new, struct pp_error *err)
-{
-	uint32_t key[2] = {a, b}, id = pp_intern_put(table, key, sizeof(key), is_new);
-
-	if (id == PP_NONE)
-		no_memory(err);
-	return id;
-}
-
 static uint32_t context_put(struct pd_explain *ex, uint32_t parent, uint32_t frame, struct pp_error *err)
 {
-	bool is_new;
-	uint32_t id = pair_put(ex->context_ids, parent, frame, &is_new, err);
+	uint32_t id;
 
-	if (id == PP_NONE || !is_new)
-		return id;
 	if (pp_arena_reserve(ex->arena, (void **)&ex->contexts, &ex->contexts_cap, ex->contexts_n + 1, sizeof(*ex->contexts))) {
 		no_memory(err);
 		return PP_NONE;
 	}
-	ex->contexts[ex->contexts_n++] = (struct ex_context){parent, frame, {0, 0}};
-	return id;
+	if (pd_pairs_put(&ex->context_ids, parent, frame, ex->contexts, sizeof(*ex->contexts), &id, err))
+		return PP_NONE;
+	if (id != PP_NONE)
+		return id;
+	ex->contexts[ex->contexts_n] = (struct ex_context){parent, frame, {0, 0}};
+	return (uint32_t)ex->contexts_n++;
 }
 
 static int below_add(struct pd_explain *ex, uint32_t owner, uint32_t frame, enum pd_side side, double value, uint32_t depth,
                      struct pp_error *err)
 {
-	bool is_new;
-	uint32_t id = pair_put(ex->below_ids, owner, frame, &is_new, err);
+	uint32_t id;
 
-	if (id == PP_NONE)
+	if (pp_arena_reserve(ex->arena, (void **)&ex->below, &ex->below_cap, ex->below_n + 1, sizeof(*ex->below)))
+		return no_memory(err);
+	if (pd_pairs_put(&ex->below_ids, owner, frame, ex->below, sizeof(*ex->below), &id, err))
 		return -1;
-	if (is_new) {
-		if (pp_arena_reserve(ex->arena, (void **)&ex->below, &ex->below_cap, ex->below_n + 1, sizeof(*ex->below)))
-			return no_memory(err);
-		ex->below[ex->below_n++] = (struct ex_below){.owner = owner, .frame = frame};
+	if (id == PP_NONE) {
+		id = (uint32_t)ex->below_n++;
+		ex->below[id] = (struct ex_below){.owner = owner, .frame = frame};
 	}
 	ex->below[id].value[side] += value;
 	ex->below[id].depth += fabs(value) * depth;
@@ -519,10 +511,8 @@ struct pd_explain *pd_explain_new(const struct pd_explain_options *options, stru
 	ex->arena = arena;
 	ex->options = *options;
 	ex->frame_ids = pp_intern_new(arena);
-	ex->context_ids = pp_intern_new(arena);
-	ex->below_ids = pp_intern_new(arena);
 	ex->label_ids = pp_intern_new(arena);
-	if (!ex->label_ids || !ex->frame_ids || !ex->context_ids || !ex->below_ids) {
+	if (!ex->label_ids || !ex->frame_ids) {
 		no_memory(err);
 		goto failed;
 	}
@@ -546,8 +536,8 @@ void pd_explain_free(struct pd_explain *ex)
 		return;
 	pp_regex_free(ex->app);
 	pp_intern_free(ex->frame_ids);
-	pp_intern_free(ex->context_ids);
-	pp_intern_free(ex->below_ids);
+	pd_pairs_release(&ex->context_ids);
+	pd_pairs_release(&ex->below_ids);
 	pp_intern_free(ex->label_ids);
 	pp_arena_free(ex->arena);
 }

@@ -4,6 +4,7 @@
 
 #include "libdiff/appframe.h"
 #include "libdiff/explain.h"
+#include "libdiff/pairs.h"
 
 /* A function, the same in every build. */
 struct ex_frame {
@@ -51,7 +52,8 @@ struct pd_explain {
 	struct pp_arena *arena;
 	struct pd_explain_options options;
 	struct pp_regex *app;
-	struct pp_intern *frame_ids, *context_ids, *below_ids;
+	struct pp_intern *frame_ids;
+	struct pd_pairs context_ids, below_ids;
 	struct ex_frame *frames;       /* [EX_COLLECTOR], [EX_FRAMELESS], then real ones */
 	struct ex_context *contexts;
 	struct ex_below *below;
