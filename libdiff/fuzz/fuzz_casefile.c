@@ -8,8 +8,8 @@
 bool fuzz_seed(unsigned i, struct pp_buf *out)
 {
 	static const char *const seeds[] = {
-		"question\tWhy?\nlens\tprocess_cpu:cpu:nanoseconds:cpu:nanoseconds\nincident_from\t2026-11-25T14:00:00Z\n"
-		"incident_to\t2026-11-25T15:00:00.5+01:00\n",
+		"lens\tprocess_cpu:cpu:nanoseconds:cpu:nanoseconds\n",
+		"incident_from\t2026-11-25T14:00:00Z\nincident_to\t2026-11-25T15:30:00.5+01:00\n",
 		"side\tpod\twindow_s\trequests\t/a\t/b\nbaseline\tp1\t10.5\t30\t10\t20\nincident\tp1\t10\t7\t7\t0\n",
 		"source\tclaim\tbearing\tlink\nalert\tCPU\\tup\tsupports\thttp://x\nlog\tnone\tcontradicts\n",
 		"# files\nshop/price.go\nmain.render\r\n",
