@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libpprof/build.h"
+#include "libpprof/transform.h"
 
 int pp_merge_fail_memory(const struct pp_merge *merge, struct pp_error *err)
 {
@@ -97,7 +98,7 @@ static int join_frames(struct pp_merge *merge, const struct pp_profile *p, struc
 }
 
 /* The union; whether the lists differ decides how it is ordered. Profiles without comments, and
- * repeated ones, do not count. */
+ * repeated ones, do not count; nor do totals, which are those of one profile. */
 static int join_comments(struct pp_merge *merge, const struct pp_profile *p, struct pp_error *err)
 {
 	uint32_t before = pp_intern_count(merge->comments);
@@ -105,6 +106,8 @@ static int join_comments(struct pp_merge *merge, const struct pp_profile *p, str
 
 	for (uint32_t i = 0; i < p->comments_n; i++) {
 		struct pp_str comment = pp_string(p, p->comments[i]);
+		if (pp_is_total(comment))
+			continue;
 		uint32_t index = pp_intern_put(merge->comments, comment.ptr, comment.len, NULL);
 
 		if (index == PP_NONE)

@@ -6,6 +6,7 @@
 #include "libpprof/build.h"
 #include "libpprof/callgraph.h"
 #include "libpprof/error.h"
+#include "libpprof/focus.h"
 #include "libpprof/folded.h"
 #include "libpprof/frame.h"
 #include "libpprof/gz.h"
@@ -25,9 +26,13 @@
 #include "libpprof/sampletype.h"
 #include "libpprof/sink.h"
 #include "libpprof/source.h"
+#include "libpprof/tagfilter.h"
+#include "libpprof/tagframe.h"
+#include "libpprof/transform.h"
 #include "libpprof/tsv.h"
 #include "libpprof/unit.h"
 #include "libpprof/utf8.h"
+#include "libpprof/view.h"
 #include "libpprof/write.h"
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libpprof/build_private.h"
+#include "libpprof/copy.h"
 #include "libpprof/regex.h"
 #include "libpprof/sink.h"
 
@@ -17,6 +17,7 @@ struct pruner {
 	enum cut *cuts;       /* by location */
 	uint32_t *first_kept; /* by location: the first line that stays, within the location */
 	signed char *matched; /* by function: -1 not asked yet */
+	uint32_t *leaf_gone;  /* by stack: locations that go at its leaf */
 };
 
 static bool starts_with(struct pp_str s, size_t at, struct pp_str part)
@@ -122,95 +123,23 @@ static uint32_t leaves_to_cut(const struct pruner *pruner, const struct pp_stack
 	return 0;
 }
 
-/* Tables are copied as they are, so that every index but those of lines stays what it was. */
-static void copy_tables(struct pp_build *build, const struct pruner *pruner)
-{
-	const struct pp_profile *p = pruner->profile;
-	struct pp_profile *to = pp_build_profile(build);
-
-	for (uint32_t i = 0; i < p->strings_n; i++)
-		pp_build_string_append(build, p->strings[i]);
-	for (uint32_t i = 0; i < p->sample_types_n; i++)
-		pp_build_sample_type(build, p->sample_types[i]);
-	for (uint32_t i = 0; i < p->mappings_n; i++)
-		pp_build_mapping(build, &p->mappings[i]);
-	for (uint32_t i = 0; i < p->functions_n; i++)
-		pp_build_function(build, &p->functions[i]);
-	for (uint32_t i = 0; i < p->locations_n; i++) {
-		const struct pp_location *l = &p->locations[i];
-		const uint32_t gone = pruner->first_kept[i];
-		pp_build_location(build, l, l->lines_n > 0 ? &p->lines[l->line_first + gone] : NULL, l->lines_n - gone);
-	}
-	for (uint32_t i = 0; i < p->comments_n; i++)
-		if (pp_build_comment(build, p->comments[i]) != 0)
-			return;
-	to->drop_frames = p->drop_frames;
-	to->keep_frames = p->keep_frames;
-	to->time_ns = p->time_ns;
-	to->duration_ns = p->duration_ns;
-	to->period_type = p->period_type;
-	to->period = p->period;
-	to->default_sample_type = p->default_sample_type;
-	to->doc_url = p->doc_url;
-}
-
-/* Unknown fields of lines stay with their lines; those of lines that went go too. */
-static void copy_unknowns(struct pp_build *build, const struct pruner *pruner)
-{
-	const struct pp_profile *p = pruner->profile;
-	uint32_t location = 0, gone = 0; /* lines that went, in locations up to this one */
-
-	for (uint32_t i = 0; i < p->unknowns_n; i++) {
-		const struct pp_unknown *u = &p->unknowns[i];
-		uint32_t index = u->index;
-		if (u->record == PP_RECORD_LINE) {
-			const struct pp_location *l = &p->locations[location];
-			while (l->line_first + l->lines_n <= index) {
-				gone += pruner->first_kept[location];
-				l = &p->locations[++location];
-			}
-			if (index < l->line_first + pruner->first_kept[location])
-				continue;
-			index -= gone + pruner->first_kept[location];
-		}
-		if (pp_build_unknown(build, u->record, index, u->label, u->bytes) != 0)
-			return;
-	}
-}
-
-static int copy_samples(struct pp_build *build, const struct pruner *pruner, struct pp_error *err)
-{
-	const struct pp_profile *p = pruner->profile;
-	uint32_t *stacks = malloc(((size_t)p->stacks_n + 1) * sizeof *stacks);
-
-	if (!stacks)
-		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory to prune %u stacks", p->stacks_n);
-	for (uint32_t s = 0; s < p->stacks_n; s++) {
-		const uint32_t gone = leaves_to_cut(pruner, &p->stacks[s]);
-		stacks[s] = pp_build_stack(build, p->stacks[s].locations + gone, p->stacks[s].n - gone);
-	}
-	for (uint32_t s = 0; s < p->samples_n && !pp_build_error(build); s++) {
-		const struct pp_label_list *labels = pp_sample_labels(p, s);
-		pp_build_sample(build, stacks[p->sample_stack[s]], pp_build_label_list(build, labels->labels, labels->n),
-		                &p->values[(size_t)s * p->sample_types_n]);
-	}
-	free(stacks);
-	return 0;
-}
-
+/* A copy without what is cut. */
 static struct pp_profile *copy_pruned(const struct pruner *pruner, const struct pp_limits *limits,
                                       struct pp_error *err)
 {
-	struct pp_build *build = pp_build_new(limits, err);
+	const struct pp_profile *p = pruner->profile;
+	unsigned char *line_gone = calloc((size_t)p->lines_n + 1, 1);
+	const struct pp_copy copy = {.profile = p, .line_gone = line_gone, .leaf_gone = pruner->leaf_gone};
 	struct pp_profile *made = NULL;
 
-	if (!build)
+	if (!line_gone) {
+		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory to prune a profile");
 		return NULL;
-	copy_tables(build, pruner);
-	copy_unknowns(build, pruner);
-	if (copy_samples(build, pruner, err) == 0)
-		made = pp_build_finish(build, err);
-	pp_build_free(build);
+	}
+	for (uint32_t l = 0; l < p->locations_n; l++)
+		memset(line_gone + p->locations[l].line_first, 1, pruner->first_kept[l]);
+	made = pp_copy_make(&copy, limits, err);
+	free(line_gone);
 	return made;
 }
 
@@ -233,11 +162,34 @@ static int compile_both(struct pruner *pruner, char *warning, size_t warning_n, 
 	return bad.code == PP_OK ? 0 : pp_fail(err, bad.code, bad.offset, "%s", bad.text);
 }
 
+static int allocate(struct pruner *pruner, struct pp_error *err)
+{
+	const struct pp_profile *p = pruner->profile;
+
+	pruner->cuts = calloc((size_t)p->locations_n + 1, sizeof *pruner->cuts);
+	pruner->first_kept = calloc((size_t)p->locations_n + 1, sizeof *pruner->first_kept);
+	pruner->matched = malloc((size_t)p->functions_n + 1);
+	pruner->leaf_gone = calloc((size_t)p->stacks_n + 1, sizeof *pruner->leaf_gone);
+	if (!pruner->cuts || !pruner->first_kept || !pruner->matched || !pruner->leaf_gone)
+		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory to prune a profile");
+	memset(pruner->matched, -1, p->functions_n);
+	return 0;
+}
+
+static void release(struct pruner *pruner)
+{
+	pp_regex_free(pruner->drop);
+	pp_regex_free(pruner->keep);
+	free(pruner->cuts);
+	free(pruner->first_kept);
+	free(pruner->matched);
+	free(pruner->leaf_gone);
+}
+
 int pp_prune(const struct pp_profile *profile, const struct pp_limits *limits, struct pp_profile **out,
              char *warning, size_t warning_n, struct pp_error *err)
 {
 	struct pruner pruner = {.profile = profile};
-	struct pp_profile *made = NULL;
 	bool any = false;
 	int status = -1;
 
@@ -251,28 +203,66 @@ int pp_prune(const struct pp_profile *profile, const struct pp_limits *limits, s
 		status = 0;
 		goto done;
 	}
-	pruner.cuts = calloc((size_t)profile->locations_n + 1, sizeof *pruner.cuts);
-	pruner.first_kept = calloc((size_t)profile->locations_n + 1, sizeof *pruner.first_kept);
-	pruner.matched = malloc((size_t)profile->functions_n + 1);
-	if (!pruner.cuts || !pruner.first_kept || !pruner.matched) {
-		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory to prune a profile");
+	if (allocate(&pruner, err) != 0 || cut_locations(&pruner, &any, err) != 0)
 		goto done;
-	}
-	memset(pruner.matched, -1, profile->functions_n);
-	if (cut_locations(&pruner, &any, err) != 0)
-		goto done;
-	if (any) {
-		made = copy_pruned(&pruner, limits, err);
-		if (!made)
-			goto done;
-	}
-	*out = made;
+	for (uint32_t s = 0; s < profile->stacks_n; s++)
+		pruner.leaf_gone[s] = leaves_to_cut(&pruner, &profile->stacks[s]);
 	status = 0;
+	if (any) {
+		*out = copy_pruned(&pruner, limits, err);
+		status = *out ? 0 : -1;
+	}
 done:
-	pp_regex_free(pruner.drop);
-	pp_regex_free(pruner.keep);
-	free(pruner.cuts);
-	free(pruner.first_kept);
-	free(pruner.matched);
+	release(&pruner);
+	return status;
+}
+
+/* Finds the innermost matching line of every location: it stays, with the lines around it. */
+static int cut_inner_lines(struct pruner *pruner, bool *any, struct pp_error *err)
+{
+	const struct pp_profile *p = pruner->profile;
+
+	for (uint32_t l = 0; l < p->locations_n; l++) {
+		const struct pp_location *location = &p->locations[l];
+		for (uint32_t i = 0; i < location->lines_n && pruner->cuts[l] == CUT_NOT; i++) {
+			const uint32_t function = p->lines[location->line_first + i].function;
+			bool matches = false;
+			if (function != PP_NONE && function_matches(pruner, function, &matches, err) != 0)
+				return -1;
+			if (!matches)
+				continue;
+			pruner->cuts[l] = CUT_BELOW;
+			pruner->first_kept[l] = i;
+			*any = true;
+		}
+	}
+	return 0;
+}
+
+int pp_prune_from(const struct pp_profile *profile, struct pp_str pattern, const struct pp_limits *limits,
+                  struct pp_profile **out, struct pp_error *err)
+{
+	struct pruner pruner = {.profile = profile};
+	bool any = false;
+	int status = -1;
+
+	*out = NULL;
+	pruner.drop = pp_regex_new(pattern, false, err);
+	if (!pruner.drop || allocate(&pruner, err) != 0 || cut_inner_lines(&pruner, &any, err) != 0)
+		goto done;
+	for (uint32_t s = 0; s < profile->stacks_n; s++) {
+		const struct pp_stack *stack = &profile->stacks[s];
+		uint32_t i = 0;
+		while (i < stack->n && pruner.cuts[stack->locations[i]] == CUT_NOT)
+			i++;
+		pruner.leaf_gone[s] = i < stack->n ? i : 0;
+	}
+	status = 0;
+	if (any) {
+		*out = copy_pruned(&pruner, limits, err);
+		status = *out ? 0 : -1;
+	}
+done:
+	release(&pruner);
 	return status;
 }

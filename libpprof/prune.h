@@ -14,4 +14,9 @@
 int pp_prune(const struct pp_profile *profile, const struct pp_limits *limits,
              struct pp_profile **out, char *warning, size_t warning_n, struct pp_error *err) PP_MUSTUSE;
 
+/* The option prune_from: in each stack, the match nearest the leaf becomes the leaf. A function matches by
+ * its name without arguments, somewhere in it. *out is NULL when nothing matches. */
+int pp_prune_from(const struct pp_profile *profile, struct pp_str pattern, const struct pp_limits *limits,
+                  struct pp_profile **out, struct pp_error *err) PP_MUSTUSE;
+
 #endif

@@ -148,6 +148,51 @@ const char *pp_unit_human(char *out, size_t out_n, int64_t value, struct pp_str 
 	return out;
 }
 
+static bool is_automatic(struct pp_str unit)
+{
+	return pp_str_eq(unit, PP_LIT("auto")) || pp_str_eq(unit, PP_LIT("minimum"));
+}
+
+static const struct unit *family_default(enum pp_unit_family family)
+{
+	return find_exact(family == PP_UNIT_TIME ? "s" : family == PP_UNIT_MEMORY ? "b" : "gcu");
+}
+
+double pp_unit_scale(int64_t value, struct pp_str from, struct pp_str to, struct pp_str *unit)
+{
+	const struct unit *known = find(from), *wanted = find(to);
+
+	if (!known) {
+		*unit = is_plain(to) ? PP_LIT("") : to;
+		return (double)value;
+	}
+	const double base = (double)value * known->factor;
+	if (is_automatic(to))
+		wanted = fabs(base) < 1 ? NULL : fitting(known->family, fabs(base));
+	if (!wanted || wanted->family != known->family)
+		wanted = family_default(known->family);
+	*unit = pp_str_of(wanted->shown);
+	return base / wanted->factor;
+}
+
+const char *pp_unit_label(char *out, size_t out_n, int64_t value, struct pp_str from, struct pp_str to)
+{
+	struct pp_str unit;
+	const double scaled = pp_unit_scale(value, from, to, &unit);
+	char number[400];
+
+	/* A number without a family stays what it is, however large. */
+	if (!find(from))
+		snprintf(number, sizeof number, "%lld", (long long)value);
+	else
+		print_real(number, sizeof number, scaled);
+	if (strcmp(number, "0") == 0 || strcmp(number, "-0") == 0)
+		unit = PP_LIT("");
+	snprintf(out, out_n, "%s%.*s", strcmp(number, "-0") == 0 ? "0" : number, (int)(unit.len < 64 ? unit.len : 64),
+	         unit.ptr);
+	return out;
+}
+
 const char *pp_percent(char *out, size_t out_n, int64_t value, int64_t total)
 {
 	const double share = total == 0 ? 0 : fabs((double)value / (double)total) * 100;

@@ -16,6 +16,15 @@ enum pp_unit_family pp_unit_find(struct pp_str name, double *factor);
  * which are left off. */
 const char *pp_unit_human(char *out, size_t out_n, int64_t value, struct pp_str unit);
 
+/* value, given in unit from, in unit to, as the reference converts for filters and labels: *unit becomes the
+ * name of what the result is in. to: a unit of the same family; "auto" or "minimum", which is the largest
+ * unit that leaves at least 1; anything else gives the default unit of the family (s, B, GCU). Without a
+ * family the value stays, and *unit is to. */
+double pp_unit_scale(int64_t value, struct pp_str from, struct pp_str to, struct pp_str *unit);
+
+/* The same as a label: at most two decimals, then the unit; "0" without one. */
+const char *pp_unit_label(char *out, size_t out_n, int64_t value, struct pp_str from, struct pp_str to);
+
 /* value / total as the reference prints a share, but signed: "-12.50%"; "0%" when total is 0. */
 const char *pp_percent(char *out, size_t out_n, int64_t value, int64_t total);
 

@@ -10,7 +10,7 @@ rows() {
 @test "columns keep their names and places" {
 	run tool pprof-top --limit 0 "$DATA/tiny.folded"
 	status_is 0
-	is "flat${TAB}flat_share${TAB}cum${TAB}cum_share${TAB}name${TAB}flat_samples${TAB}flat_error${TAB}cum_samples${TAB}file${TAB}line${TAB}mapping${TAB}address"
+	is "flat${TAB}flat_share${TAB}cum${TAB}cum_share${TAB}name${TAB}flat_samples${TAB}flat_error${TAB}cum_samples${TAB}file${TAB}line${TAB}mapping${TAB}address${TAB}sum_share"
 }
 
 @test "every function, by flat, then name" {
@@ -141,4 +141,26 @@ flat    flat%   cum     cum%  flat error  name
 	status_is 0
 	has flat_share
 	[[ $stderr == "pprof-top: warning: 'cut': "* ]]
+}
+
+@test "nodecount, nodefraction, sum_share" {
+	run bash -c "'$PP_BUILD/pprof-top' --nodefraction 0.2 --nodecount 5 '$DATA/tiny.folded' | cut -f 3,5,13"
+	is "cum${TAB}name${TAB}sum_share
+60${TAB}hash${TAB}0.37037
+25${TAB}match${TAB}0.601852
+100${TAB}handle${TAB}0.601852
+65${TAB}login${TAB}0.601852
+108${TAB}main${TAB}0.601852"
+}
+
+@test "--divide-by leaves fractions off, --mean divides by the count, --drop-negative leaves rows out" {
+	run rows --divide-by 7 --limit 2 "$DATA/tiny.folded"
+	is "5${TAB}8${TAB}hash
+3${TAB}3${TAB}match"
+	printf 'n:count\tdelay:nanoseconds\tstack\n2\t7\ta;b\n1\t100\ta\n3\t-1\tc\n' >"$BATS_TEST_TMPDIR/x"
+	run bash -c "'$PP_BUILD/pprof-top' --mean --drop-negative '$BATS_TEST_TMPDIR/x' 2>/dev/null | sed 1d | cut -f 1,3,5"
+	is "100${TAB}35${TAB}a
+3${TAB}3${TAB}b"
+	run tool pprof-top --divide-by 0 "$DATA/tiny.folded"
+	status_is 2
 }

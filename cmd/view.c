@@ -1,0 +1,115 @@
+#include "cmd/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct pp_limits limits = PP_LIMITS_DEFAULT;
+
+static int choose_column(const struct view *view, const char *name, struct viewed *viewed, struct pp_error *err)
+{
+	char warning[400];
+	if (pp_sample_type_find(viewed->profile, view->sample_type, &viewed->column, warning, sizeof warning, err) != 0)
+		return -1;
+	if (warning[0])
+		cli_warn("'%s': %s", name, warning);
+	return 0;
+}
+
+/* A total that an earlier filter recorded counts, unless shares are to be relative. */
+static void take_totals(const struct view *view, struct viewed *viewed)
+{
+	for (uint32_t c = 0; c < viewed->profile->sample_types_n; c++) {
+		struct pp_error err = PP_ERROR_INIT;
+		const double scale = view->filters.scale != 0 ? fabs(view->filters.scale) : 1;
+		int64_t *total = &viewed->totals[c];
+		if (!view->relative && pp_total_recorded(viewed->profile, c, total)) {
+			viewed->recorded = true;
+			if (scale != 1)
+				*total = fabs((double)*total * scale) < 9.2e18 ? llround((double)*total * scale) : -1;
+		} else if (pp_total(viewed->profile, c, total, &err) != 0) {
+			*total = -1; /* whoever uses the column hits on it */
+		}
+	}
+}
+
+static bool drops_samples(const struct pp_view *filters)
+{
+	const char *const options[] = {filters->names.focus,   filters->names.ignore,    filters->names.hide,
+	                               filters->names.show,    filters->names.show_from, filters->tags.tagfocus,
+	                               filters->tags.tagignore, filters->tags.tagshow,   filters->tags.taghide};
+	for (size_t i = 0; i < PP_COUNT(options); i++)
+		if (options[i] && *options[i])
+			return true;
+	return false;
+}
+
+static void warn_unmatched(const struct pp_unmatched *unmatched, const char *name)
+{
+	for (size_t i = 0; i < unmatched->n; i++)
+		cli_warn("'%s': --%s matched nothing", name, unmatched->option[i]);
+}
+
+enum cli_status view_apply(const struct view *view, const char *name, struct viewed *viewed)
+{
+	struct pp_unmatched unmatched = {{NULL}, 0};
+	struct pp_error err = PP_ERROR_INIT;
+	viewed->totals = calloc((size_t)viewed->profile->sample_types_n + 1, sizeof *viewed->totals);
+	if (!viewed->totals) {
+		cli_error("out of memory");
+		return CLI_SYSTEM;
+	}
+	if (choose_column(view, name, viewed, &err) != 0 ||
+	    pp_view_prepare(&view->filters, &limits, &unmatched, &viewed->profile, &err) != 0)
+		return cli_report(name, &err);
+	if (!view->relative)
+		take_totals(view, viewed);
+	if (pp_view_filter(&view->filters, &limits, &unmatched, &viewed->profile, &err) != 0)
+		return cli_report(name, &err);
+	if (view->relative)
+		take_totals(view, viewed);
+	else
+		viewed->recorded |= drops_samples(&view->filters);
+	warn_unmatched(&unmatched, name);
+	return CLI_OK;
+}
+
+enum cli_status view_open(const struct view *view, const struct input *input, const char *name,
+                          struct pp_origin *origin, struct viewed *viewed)
+{
+	enum cli_status status;
+	*viewed = (struct viewed){.column = PP_NONE};
+	viewed->profile = input_load(input, name, false, origin, &status);
+	return viewed->profile ? view_apply(view, name, viewed) : status;
+}
+
+int64_t view_mean(int64_t value, int64_t of)
+{
+	return of == 0 || (of == -1 && value == INT64_MIN) ? value : value / of;
+}
+
+int64_t view_total(const struct viewed *viewed, bool mean)
+{
+	const int64_t total = viewed->totals[viewed->column];
+	return mean ? view_mean(total, viewed->totals[0]) : total;
+}
+
+int64_t view_divided(const struct view_rows *rows, int64_t value)
+{
+	const double factor = 1 / rows->divide_by, shown = (double)value * factor;
+	if (!(factor > 0) || factor == 1 || !(fabs(shown) < 9.2e18))
+		return value;
+	return (int64_t)shown;
+}
+
+enum cli_status view_check_rows(const struct view_rows *rows)
+{
+	return rows->divide_by == 0 ? cli_usage("cannot divide by 0") : CLI_OK;
+}
+
+void viewed_release(struct viewed *viewed)
+{
+	pp_profile_free(viewed->profile);
+	free(viewed->totals);
+	*viewed = (struct viewed){.column = PP_NONE};
+}

@@ -1,0 +1,227 @@
+#include "libpprof/transform.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpprof/build_private.h"
+#include "libpprof/copy.h"
+#include "libpprof/sampletype.h"
+#include "libpprof/sink.h"
+
+static int no_memory(struct pp_error *err)
+{
+	return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory to change a profile");
+}
+
+struct pp_profile *pp_scale(const struct pp_profile *p, const double *factors, enum pp_rounding rounding,
+                            const struct pp_limits *limits, struct pp_error *err)
+{
+	const size_t n = (size_t)p->samples_n * p->sample_types_n;
+	int64_t *values = malloc((n + 1) * sizeof *values);
+	const struct pp_copy copy = {.profile = p, .values = values};
+	struct pp_profile *made = NULL;
+
+	if (!values) {
+		no_memory(err);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const double factor = factors[i % p->sample_types_n], product = (double)p->values[i] * factor;
+		if (factor == 1) {
+			values[i] = p->values[i];
+		} else if (!(fabs(product) < 9.2e18)) {
+			pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "a value times %g does not fit 64 bits", factor);
+			goto done;
+		} else {
+			values[i] = rounding == PP_ROUND_NEAREST ? llround(product) : (int64_t)product;
+		}
+	}
+	made = pp_copy_make(&copy, limits, err);
+done:
+	free(values);
+	return made;
+}
+
+struct pp_profile *pp_without_inlines(const struct pp_profile *p, const struct pp_limits *limits, struct pp_error *err)
+{
+	unsigned char *line_gone = calloc((size_t)p->lines_n + 1, 1);
+	const struct pp_copy copy = {.profile = p, .line_gone = line_gone};
+	struct pp_profile *made;
+
+	if (!line_gone) {
+		no_memory(err);
+		return NULL;
+	}
+	for (uint32_t l = 0; l < p->locations_n; l++)
+		if (p->locations[l].lines_n > 1)
+			memset(line_gone + p->locations[l].line_first, 1, p->locations[l].lines_n - 1);
+	made = pp_copy_make(&copy, limits, err);
+	free(line_gone);
+	return made;
+}
+
+/* The name without the folder of n bytes, or unchanged when it is not under it. */
+static bool cut_folder(struct pp_str *name, const char *folder, size_t n)
+{
+	const size_t slash = n > 0 && folder[n - 1] == '/' ? 0 : 1; /* to be added */
+
+	if (name->len < n + slash || memcmp(name->ptr, folder, n) != 0 || (slash && name->ptr[n] != '/'))
+		return false;
+	name->ptr += n + slash;
+	name->len -= n + slash;
+	return true;
+}
+
+static struct pp_str trimmed(struct pp_str name, const char *folders)
+{
+	static const char *const always[] = {"/proc/self/cwd/.", "/proc/self/cwd"};
+
+	while (*folders) {
+		const size_t n = strcspn(folders, ":");
+		if (n > 0 && cut_folder(&name, folders, n))
+			return name;
+		folders += n + (folders[n] == ':');
+	}
+	for (size_t i = 0; i < PP_COUNT(always); i++)
+		if (cut_folder(&name, always[i], strlen(always[i])))
+			break;
+	return name;
+}
+
+struct pp_profile *pp_trim_paths(const struct pp_profile *p, const char *folders, const struct pp_limits *limits,
+                                 struct pp_error *err)
+{
+	struct pp_str *filenames = malloc(((size_t)p->functions_n + 1) * sizeof *filenames);
+	const struct pp_copy copy = {.profile = p, .filenames = filenames};
+	struct pp_profile *made;
+
+	if (!filenames) {
+		no_memory(err);
+		return NULL;
+	}
+	for (uint32_t f = 0; f < p->functions_n; f++)
+		filenames[f] = trimmed(pp_string(p, p->functions[f].filename), folders);
+	made = pp_copy_make(&copy, limits, err);
+	free(filenames);
+	return made;
+}
+
+/* ---- totals ---- */
+
+static bool is_base(const struct pp_profile *p, const struct pp_label_list *list)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (pp_str_eq(pp_string(p, list->labels[i].key), PP_LIT("pprof::base")) &&
+		    pp_str_eq(pp_string(p, list->labels[i].str), PP_LIT("true")))
+			return true;
+	return false;
+}
+
+int pp_total(const struct pp_profile *p, uint32_t column, int64_t *total, struct pp_error *err)
+{
+	unsigned char *base = malloc((size_t)p->label_lists_n + 1);
+	uint64_t all = 0, of_base = 0;
+
+	if (!base)
+		return no_memory(err);
+	for (uint32_t l = 0; l < p->label_lists_n; l++)
+		base[l] = is_base(p, &p->label_lists[l]);
+	/* Both terms are at most 2^63, so this cannot wrap. */
+	for (uint32_t s = 0; s < p->samples_n && all <= INT64_MAX; s++) {
+		const uint64_t size = pp_abs_i64(pp_value(p, s, column));
+		all += size;
+		if (base[p->sample_labels[s]])
+			of_base += size;
+	}
+	free(base);
+	if (all > INT64_MAX)
+		return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the values add up to more than 63 bits");
+	*total = (int64_t)(of_base > 0 ? of_base : all);
+	return 0;
+}
+
+static const char total_mark[] = "#total before filters: ";
+
+bool pp_is_total(struct pp_str comment)
+{
+	return comment.len >= sizeof total_mark - 1 && memcmp(comment.ptr, total_mark, sizeof total_mark - 1) == 0;
+}
+
+static bool take(struct pp_str *text, struct pp_str part)
+{
+	if (text->len < part.len || memcmp(text->ptr, part.ptr, part.len) != 0)
+		return false;
+	*text = (struct pp_str){text->ptr + part.len, text->len - part.len};
+	return true;
+}
+
+static bool read_total(struct pp_str digits, int64_t *total)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < digits.len; i++)
+		if (digits.ptr[i] < '0' || digits.ptr[i] > '9' || __builtin_mul_overflow(sum, 10, &sum) ||
+		    __builtin_add_overflow(sum, digits.ptr[i] - '0', &sum))
+			return false;
+	*total = sum;
+	return digits.len > 0;
+}
+
+bool pp_total_recorded(const struct pp_profile *p, uint32_t column, int64_t *total)
+{
+	for (uint32_t i = 0; i < p->comments_n; i++) {
+		struct pp_str rest = pp_string(p, p->comments[i]);
+		if (take(&rest, PP_LIT(total_mark)) && take(&rest, pp_sample_type_name(p, column)) &&
+		    take(&rest, PP_LIT("/")) && take(&rest, pp_sample_type_unit(p, column)) && take(&rest, PP_LIT(" ")) &&
+		    read_total(rest, total))
+			return true;
+	}
+	return false;
+}
+
+static int add_total(struct pp_build *build, const struct pp_profile *p, uint32_t column, int64_t total,
+                     struct pp_error *err)
+{
+	struct pp_buf text = PP_BUF_INIT;
+	struct pp_sink sink = pp_buf_sink(&text);
+	const struct pp_str type = pp_sample_type_name(p, column), unit = pp_sample_type_unit(p, column);
+	int status = -1;
+
+	if (pp_sink_str(&sink, total_mark, err) == 0 && pp_sink_bytes(&sink, type.ptr, type.len, err) == 0 &&
+	    pp_sink_str(&sink, "/", err) == 0 && pp_sink_bytes(&sink, unit.ptr, unit.len, err) == 0 &&
+	    pp_sink_str(&sink, " ", err) == 0 && pp_sink_i64(&sink, total, err) == 0)
+		status = pp_build_comment(build, pp_build_string_append(build, (struct pp_str){text.bytes, text.n}));
+	pp_buf_release(&text);
+	return status;
+}
+
+struct pp_profile *pp_record_totals(const struct pp_profile *p, const int64_t *totals, uint32_t default_column,
+                                    const struct pp_limits *limits, struct pp_error *err)
+{
+	unsigned char *gone = malloc((size_t)p->comments_n + 1);
+	const struct pp_copy copy = {.profile = p, .comment_gone = gone};
+	struct pp_build *build = NULL;
+	struct pp_profile *made = NULL;
+
+	if (!gone) {
+		no_memory(err);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < p->comments_n; i++)
+		gone[i] = pp_is_total(pp_string(p, p->comments[i]));
+	build = pp_copy_begin(&copy, limits, err);
+	if (!build)
+		goto done;
+	for (uint32_t c = 0; totals && c < p->sample_types_n; c++)
+		if (add_total(build, p, c, totals[c], err) != 0 && !pp_build_error(build))
+			goto done;
+	if (default_column != PP_NONE)
+		pp_build_profile(build)->default_sample_type = p->sample_types[default_column].type;
+	if (pp_copy_samples(build, &copy, err) == 0)
+		made = pp_build_finish(build, err);
+done:
+	pp_build_free(build);
+	free(gone);
+	return made;
+}
