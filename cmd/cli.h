@@ -10,7 +10,12 @@ enum cli_status {
 	CLI_CHANGED = 1, /* the answer is "changed" or "regressed", only under --exit-code */
 	CLI_USAGE = 2,
 	CLI_INPUT = 3,   /* malformed, unsupported, over a limit, not comparable */
-	CLI_SYSTEM = 4   /* open, read, write, memory */
+	CLI_SYSTEM = 4,  /* open, read, write, memory */
+	/* pprof-fetch alone: */
+	CLI_EMPTY = 5,       /* the query succeeded, and there is nothing */
+	CLI_UNSUPPORTED = 6, /* this backend cannot do it */
+	CLI_FAILED = 7,      /* the query failed */
+	CLI_REFUSED = 8      /* access was refused */
 };
 
 enum cli_kind {

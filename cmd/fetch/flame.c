@@ -1,0 +1,101 @@
+#include "cmd/fetch/flame.h"
+
+#include <string.h>
+
+/* A DOT text that has nodes: "N1 [". */
+static bool has_nodes(const char *dot)
+{
+	for (const char *at = dot; (at = strchr(at, 'N')); at++) {
+		size_t n = strspn(at + 1, "0123456789");
+		if ((at == dot || at[-1] == '\n') && n > 0 && strncmp(at + 1 + n, " [", 2) == 0)
+			return true;
+	}
+	return false;
+}
+
+enum cli_status flame_ask(struct server *server, const struct question *question, Pyro__ProfileFormat format, struct flame *flame)
+{
+	Pyro__SelectMergeStacktracesRequest *request = &flame->request;
+	bool failed;
+
+	pyro__select_merge_stacktraces_request__init(request);
+	request->profile_typeid = rpc_text(question->type);
+	request->label_selector = rpc_text(question->selector);
+	request->start = question->window.from_ms;
+	request->end = question->window.to_ms;
+	request->max_nodes = (int64_t)question->max_nodes;
+	request->format = format;
+	request->stack_trace_selector = scope_stack_make(&question->scope, &flame->stack, &failed);
+	request->n_profile_id_selector = question->scope.profiles.n;
+	request->profile_id_selector = rpc_texts(&question->scope.profiles);
+	request->n_trace_id_selector = question->scope.traces.n;
+	request->trace_id_selector = rpc_texts(&question->scope.traces);
+	request->n_span_selector = question->scope.spans.n;
+	request->span_selector = rpc_texts(&question->scope.spans);
+	flame->graph = NULL;
+	flame->dot = NULL;
+	flame->call = (struct rpc_call){.method = "SelectMergeStacktraces", .request = &request->base,
+	                                .response = &pyro__select_merge_stacktraces_response__descriptor};
+	if (failed) {
+		cli_error("no memory");
+		return CLI_SYSTEM;
+	}
+	enum cli_status status = rpc_wait(server, &flame->call);
+	if (status != CLI_OK)
+		return status;
+	const Pyro__SelectMergeStacktracesResponse *answer = (const void *)flame->call.answer;
+	if (answer->flamegraph && answer->flamegraph->total != 0)
+		flame->graph = answer->flamegraph;
+	if (has_nodes(answer->dot))
+		flame->dot = answer->dot;
+	return flame->graph || flame->dot ? CLI_OK : CLI_EMPTY;
+}
+
+void flame_release(struct flame *flame)
+{
+	rpc_release(&flame->call);
+	scope_stack_release(&flame->stack);
+}
+
+static enum cli_status total_of(struct server *server, const struct question *question, int64_t *total, bool say)
+{
+	struct flame flame;
+	enum cli_status status = flame_ask(server, question, PYRO__PROFILE_FORMAT__PROFILE_FORMAT_UNSPECIFIED, &flame);
+
+	*total = flame.graph ? flame.graph->total : 0;
+	if (say)
+		rpc_report(&flame.call);
+	flame_release(&flame);
+	return status;
+}
+
+enum cli_status flame_total(struct server *server, const struct question *question, int64_t *total)
+{
+	return total_of(server, question, total, true);
+}
+
+enum cli_status flame_any(struct server *server, const char *selector, const struct window *window)
+{
+	Pyro__ProfileTypesRequest request;
+	struct rpc_call call = {.method = "ProfileTypes", .request = &request.base, .response = &pyro__profile_types_response__descriptor};
+	enum cli_status found = CLI_EMPTY;
+
+	pyro__profile_types_request__init(&request);
+	request.start = window->from_ms;
+	request.end = window->to_ms;
+	enum cli_status status = rpc_wait(server, &call);
+	const Pyro__ProfileTypesResponse *answer = status == CLI_OK ? (const void *)call.answer : NULL;
+	for (size_t i = 0; answer && status == CLI_OK && found == CLI_EMPTY && i < answer->n_profile_types; i++) {
+		struct question question = {.type = answer->profile_types[i]->id, .selector = selector ? selector : "{}",
+		                            .window = *window, .max_nodes = 1};
+		int64_t total;
+		found = total_of(server, &question, &total, false);
+	}
+	rpc_release(&call);
+	return status == CLI_OK ? found : status;
+}
+
+struct pp_json *flame_json(const Pyro__FlameGraph *graph)
+{
+	return pbjson_object(&graph->base);
+}
