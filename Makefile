@@ -137,6 +137,8 @@ $(RESAMPLE): $(O)/scripts/resample.o $(LIBS)
 
 rcabench: all
 	scripts/rcabench $(CASES) $(O)
+rcabench-ablate: all $(RESAMPLE)
+	scripts/rcabench-ablate $(CASES) $(O)
 
 bench: all $(BENCH)
 	scripts/bench $(O)
@@ -152,11 +154,12 @@ help:
 	@echo 'make check | check-asan | check-valgrind   the tests'
 	@echo 'make demo      print the report of the shipped incident'
 	@echo 'make rcabench CASES=FOLDER   score rca-report on cases whose causes are known'
+	@echo 'make rcabench-ablate CASES=FOLDER   the same with less and less to go on'
 	@echo 'make bench     speed and memory, against the reference where it is installed'
 	@echo 'make install [DESTDIR=] [PREFIX=/usr/local]'
 
 FORCE:
-.PHONY: all tests fuzz fuzzers check check-asan check-valgrind check-headers install bench rcabench demo clean help FORCE
+.PHONY: all tests fuzz fuzzers check check-asan check-valgrind check-headers install bench rcabench rcabench-ablate demo clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
