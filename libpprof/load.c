@@ -7,13 +7,17 @@
 #include "libpprof/arena.h"
 #include "libpprof/folded.h"
 #include "libpprof/gz.h"
-#include "libpprof/load_private.h"
+#include "libpprof/legacy.h"
 #include "libpprof/records.h"
 #include "libpprof/samples.h"
 
 static const char *const format_names[] = {
 	[PP_FORMAT_PPROF] = "pprof", [PP_FORMAT_RECORDS] = "records",
 	[PP_FORMAT_SAMPLES] = "samples", [PP_FORMAT_FOLDED] = "folded",
+	[PP_FORMAT_CPU] = "legacy cpu", [PP_FORMAT_HEAP] = "legacy heap",
+	[PP_FORMAT_JEMALLOC] = "jemalloc heap", [PP_FORMAT_COUNT] = "legacy count",
+	[PP_FORMAT_THREADS] = "legacy threads", [PP_FORMAT_CONTENTION] = "legacy contention",
+	[PP_FORMAT_JAVA] = "legacy java", [PP_FORMAT_SYMBOLIZED] = "symbolized",
 };
 
 /* Notes of a finished profile: what only the unpacking knows. */
@@ -54,8 +58,8 @@ static struct pp_profile *read_format(enum pp_format format, struct pp_source *s
 	case PP_FORMAT_FOLDED:
 		return pp_folded_read(source, options, options->folded_type ? options->folded_type : "samples",
 		                      options->folded_unit ? options->folded_unit : "count", err);
+	default: return pp_legacy_read(format, source, options, err);
 	}
-	return NULL;
 }
 
 /* Readers stop where their format ends; content hash and gzip trailer are known at the very end. */

@@ -41,7 +41,6 @@ static const struct {
 	{{"\xfe\xff", 2}, "UTF-16 text", "convert it to UTF-8"},
 };
 
-/* Words 0, 3, version, period, 0 of 32 or 64 bits: a CPU profile of gperftools (version 0) or Java (1). */
 static uint64_t word(const unsigned char *bytes, size_t size, bool big)
 {
 	uint64_t value = 0;
@@ -50,20 +49,22 @@ static uint64_t word(const unsigned char *bytes, size_t size, bool big)
 	return value;
 }
 
-static int sniff_legacy_cpu(const unsigned char *bytes, size_t n, struct pp_error *err)
+bool pp_cpu_head(const unsigned char *bytes, size_t size, bool big_endian, uint64_t head[5])
 {
+	for (size_t i = 0; i < 5; i++)
+		head[i] = word(bytes + i * size, size, big_endian);
+	return head[0] == 0 && head[1] == 3 && head[2] <= 1 && head[4] == 0;
+}
+
+static bool is_cpu(const unsigned char *bytes, size_t n)
+{
+	uint64_t head[5];
 	for (unsigned shape = 0; shape < 4; shape++) {
 		size_t size = shape < 2 ? 4 : 8;
-		bool big = shape % 2;
-		if (n < 5 * size)
-			continue;
-		uint64_t version = word(bytes + 2 * size, size, big), period = word(bytes + 3 * size, size, big);
-		if (word(bytes, size, big) == 0 && word(bytes + size, size, big) == 3 && version <= 1 && period > 0 &&
-		    word(bytes + 4 * size, size, big) == 0)
-			return unsupported(err, version ? "Java legacy CPU profile" : "gperftools CPU profile",
-			                   "convert it with pprof -proto");
+		if (n >= 5 * size && pp_cpu_head(bytes, size, shape % 2, head) && head[3] > 0)
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 static int sniff_magic(const unsigned char *bytes, size_t n, struct pp_error *err)
@@ -74,7 +75,7 @@ static int sniff_magic(const unsigned char *bytes, size_t n, struct pp_error *er
 	for (size_t i = 0; i < PP_COUNT(magics); i++)
 		if (starts_with(text, magics[i].magic))
 			return unsupported(err, magics[i].name, magics[i].advice);
-	return sniff_legacy_cpu(bytes, n, err);
+	return 0;
 }
 
 /* ---- protobuf ---- */
@@ -154,36 +155,58 @@ static struct pp_str first_line(struct pp_str text, bool whole, bool *cut)
 	return text;
 }
 
-/* The texts that the reference reads as legacy formats, and others that lie beside profiles. */
-static int sniff_named_text(struct pp_str line, struct pp_str text, struct pp_error *err)
+/* The first line that is not a comment. */
+static struct pp_str first_text(struct pp_str text, bool whole)
 {
-	static const char advice[] = "convert it with pprof -proto";
+	bool cut;
+	struct pp_str line = first_line(text, whole, &cut);
+	while (line.len > 0 && line.ptr[0] == '#' && !cut) {
+		const char *next = line.ptr + line.len;
+		line = first_line((struct pp_str){next, text.len - (size_t)(next - text.ptr)}, whole, &cut);
+	}
+	return line;
+}
+
+/* "NAME profile: total N" */
+static bool is_count(struct pp_str line)
+{
+	static const struct pp_str mark = {" profile: total ", 16};
+	size_t name = 0, digits = 0;
+	while (name < line.len && line.ptr[name] != ' ')
+		name++;
+	while (digits < line.len && line.ptr[line.len - 1 - digits] >= '0' && line.ptr[line.len - 1 - digits] <= '9')
+		digits++;
+	return name > 0 && digits > 0 && line.len == name + mark.len + digits && memcmp(line.ptr + name, mark.ptr, mark.len) == 0;
+}
+
+static bool is_java_contention(struct pp_str text)
+{
+	return holds(text, PP_LIT("format = java")) || holds(text, PP_LIT("format=java"));
+}
+
+/* The texts that legacy.h reads. */
+static bool sniff_legacy(struct pp_str text, bool whole, enum pp_format *format)
+{
 	static const struct {
 		struct pp_str prefix;
-		const char *name;
+		enum pp_format format;
 	} prefixes[] = {
-		{{"--- symbol", 10}, "symbolized legacy profile (--- symbol)"},
-		{{"--- threadz ", 12}, "gperftools threads profile"},
-		{{"--- Thread ", 11}, "gperftools threads profile"},
-		{{"--- heapz ", 10}, "Java legacy heap profile"},
-		{{"--- mutex:", 10}, "legacy mutex profile"},
-		{{"--- contention:", 15}, "legacy contention profile"},
-		{{"heap_v2/", 8}, "jemalloc heap profile"},
+		{{"--- threadz ", 12}, PP_FORMAT_THREADS},       {{"--- Thread ", 11}, PP_FORMAT_THREADS},
+		{{"--- heapz ", 10}, PP_FORMAT_JAVA},            {{"--- mutex:", 10}, PP_FORMAT_CONTENTION},
+		{{"--- contention:", 15}, PP_FORMAT_CONTENTION}, {{"--- contentionz ", 16}, PP_FORMAT_CONTENTION},
+		{{"heap_v2/", 8}, PP_FORMAT_JEMALLOC},           {{"heap profile:", 13}, PP_FORMAT_HEAP},
 	};
-	for (size_t i = 0; i < PP_COUNT(prefixes); i++)
-		if (starts_with(line, prefixes[i].prefix))
-			return unsupported(err, prefixes[i].name, advice);
-	if (starts_with(line, PP_LIT("--- contentionz ")))
-		return unsupported(err, holds(text, PP_LIT("format = java")) || holds(text, PP_LIT("format=java"))
-		                                ? "Java legacy contention profile" : "gperftools contention profile", advice);
-	if (starts_with(line, PP_LIT("heap profile:")))
-		return unsupported(err, holds(line, PP_LIT("@ growth"))          ? "gperftools growth profile"
-		                        : holds(line, PP_LIT("@ fragmentation")) ? "gperftools fragmentation profile"
-		                        : holds(line, PP_LIT("@ heap/"))         ? "Go legacy heap profile (text)"
-		                                                                 : "gperftools heap profile", advice);
-	if (holds(line, PP_LIT(" profile: total ")))
-		return unsupported(err, "Go legacy count profile (text)", advice);
-	return 0;
+	struct pp_str line = first_text(text, whole);
+	for (size_t i = 0; i < PP_COUNT(prefixes); i++) {
+		if (!starts_with(line, prefixes[i].prefix))
+			continue;
+		*format = prefixes[i].format;
+		if (*format == PP_FORMAT_CONTENTION && is_java_contention(text))
+			*format = PP_FORMAT_JAVA;
+		return true;
+	}
+	*format = PP_FORMAT_COUNT;
+	return is_count(line);
 }
 
 static bool ends_in_count(struct pp_str line)
@@ -233,8 +256,8 @@ static int sniff_text(struct pp_str text, bool whole, enum pp_format *format, st
 		*format = PP_FORMAT_RECORDS;
 	else if (is_samples_header(line, cut))
 		*format = PP_FORMAT_SAMPLES;
-	else if (sniff_named_text(line, text, err) < 0)
-		return -1;
+	else if (sniff_legacy(text, whole, format))
+		return 0;
 	else if (ends_in_count(line) && !cut)
 		*format = PP_FORMAT_FOLDED;
 	else if (line.len > 0 && sniff_markup(line, err) < 0)
@@ -251,6 +274,9 @@ int pp_sniff(const unsigned char *bytes, size_t n, bool whole, enum pp_format *f
 	struct pp_str text = {(const char *)bytes, n};
 	if (sniff_magic(bytes, n, err) < 0)
 		return -1;
+	*format = starts_with(text, PP_LIT("--- symbol")) ? PP_FORMAT_SYMBOLIZED : PP_FORMAT_CPU;
+	if (*format == PP_FORMAT_SYMBOLIZED || is_cpu(bytes, n))
+		return 0;
 	if (is_text(text))
 		return sniff_text(text, whole, format, err);
 	if (!is_profile_tag(bytes[0]))

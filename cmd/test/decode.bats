@@ -109,8 +109,6 @@ fails() {
 @test "formats that are not read are named" {
 	printf 'FLR\0\0\2' >a.jfr
 	fails 3 "'a.jfr': byte 0: Java Flight Recorder (JFR) recording: not read; convert it to pprof or folded stacks first" a.jfr
-	echo 'goroutine profile: total 5' >g.txt
-	fails 3 "'g.txt': byte 0: Go legacy count profile (text): not read; convert it with pprof -proto" g.txt
 	gzip -c small.pb.gz >twice.gz
 	fails 3 "'twice.gz': byte 0: gzip inside gzip" twice.gz
 	: >nothing

@@ -28,6 +28,7 @@ bool fuzz_seed(unsigned i, struct pp_buf *out);
 bool seed_records(unsigned i, struct pp_buf *out);
 bool seed_samples(unsigned i, struct pp_buf *out);
 bool seed_folded(unsigned i, struct pp_buf *out);
+bool seed_legacy(unsigned i, struct pp_buf *out);
 bool seed_protobuf(unsigned i, struct pp_buf *out);
 void seed_gzip(struct pp_str bytes, struct pp_buf *out);
 

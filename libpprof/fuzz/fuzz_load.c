@@ -7,7 +7,8 @@
 
 bool fuzz_seed(unsigned i, struct pp_buf *out)
 {
-	static bool (*const forms[])(unsigned, struct pp_buf *) = {seed_protobuf, seed_records, seed_samples, seed_folded};
+	static bool (*const forms[])(unsigned, struct pp_buf *) = {seed_protobuf, seed_records, seed_samples, seed_folded,
+	                                                      seed_legacy};
 	struct pp_buf raw = PP_BUF_INIT;
 	unsigned packed = i % 2, left = i / 2;
 	bool there = false;

@@ -57,6 +57,31 @@ static const char *const folded[] = {
 	"App\\Http\\Kernel;\\x5cx41;\\x20blank\\x20 9223372036854775807\n(no stack) -4\n\\x28no stack) 5\n",
 };
 
+#define BYTES(s) {(s), sizeof(s) - 1}
+static const struct pp_str legacy[] = {
+	BYTES("\0\0\0\0\3\0\0\0\0\0\0\0\x10\x27\0\0\0\0\0\0" /* 32 bits, 10 ms */
+	      "\2\0\0\0\3\0\0\0\x10\0\1\0\x20\0\1\0\x30\0\1\0"
+	      "\1\0\0\0\3\0\0\0\x10\0\1\0\x11\0\1\0\x30\0\1\0"
+	      "\0\0\0\0\1\0\0\0\0\0\0\0"
+	      "build=/srv/shop\n00010000-00020000 r-xp 00000000 03:01 12 $build/shop\n"),
+	BYTES("\0\0\0\0\0\0\0\3\0\0\0\1\0\0\x27\x10\0\0\0\0" /* Java, big endian */
+	      "\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0\0\0\0\0\1\0\0\0\0"
+	      "0x3 shop.Cart.add (Cart.java:12)\n 0x4 GC\n"),
+	BYTES("heap profile: 3: 96 [5: 160] @ heap_v2/524288\n1: 32 [2: 64] @ 0x10010 0x10020\n2: 64 [3: 96] @ 0x10030\n"
+	      "MAPPED_LIBRARIES:\n10000-20000: /srv/shop (@400) abc123\n20000-30000 r--p 00000000 00:00 0\n"),
+	BYTES("heap profile: 1: 96 [1: 96] @ growthz\n1: 96 [1: 96] @ 0x10 0x20\n"),
+	BYTES("goroutine profile: total 3\n2 @ 0x10 0x20\n#\t0x10\tmain\n\n1 @ 0x30\n"),
+	BYTES("--- threadz 1 ---\n\n--- Thread 7f00 (name: main/1) stack: ---\n  PC: 0x10 f\n 0x20: main\n"
+	      "--- Thread 7f01 (name: a/2) stack: ---\n  [same as previous thread]\n--- Memory map: ---\n 10-40: x\n"),
+	BYTES("--- contentionz 1 ---\ncycles/second = 2000000000\nsampling period = 100\nms since reset = 5\n"
+	      " 4000 2 @ 0x10 0x20\n--- Memory map: ---\nI01 x.cc:1] 10-40: x\n"),
+	BYTES("--- heapz 1 ---\nformat = java\nresolution = bytes\n 64 2 @ 0x1 0x2\n 0x1 f (a.java:1)\n 0x2 g (/lib/x.so)\n"),
+	BYTES("heap_v2/524288\n  t*: 3: 96 [0: 0]\n  t0: 3: 96 [0: 0]\n@ 0x10010 0x10020\n  t*: 3: 96 [0: 0]\n"
+	      "  t0: 3: 96 [0: 0]\n\nMAPPED_LIBRARIES:\n10000-20000 r-xp 00000000 03:01 12 /srv/shop\n"),
+	BYTES("--- symbol\nbinary=/srv/shop\n0x000010 f--g\n0x20 main\n---\n--- heap\n"
+	      "heap profile: 1: 9 [1: 9] @ heapprofile\n1: 9 [1: 9] @ 0x10 0x20\n"),
+};
+
 static bool give(const char *const *texts, size_t texts_n, unsigned i, struct pp_buf *out)
 {
 	struct pp_error err = PP_ERROR_INIT;
@@ -79,6 +104,15 @@ bool seed_samples(unsigned i, struct pp_buf *out)
 bool seed_folded(unsigned i, struct pp_buf *out)
 {
 	return give(folded, PP_COUNT(folded), i, out);
+}
+
+bool seed_legacy(unsigned i, struct pp_buf *out)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	if (i >= PP_COUNT(legacy))
+		return false;
+	FUZZ_CHECK(pp_buf_append(out, legacy[i].ptr, legacy[i].len, &err) == 0);
+	return true;
 }
 
 bool seed_protobuf(unsigned i, struct pp_buf *out)
