@@ -14,7 +14,7 @@
 
 enum { FORMAT_PPROF = TABLE_AUTO, FORMAT_AUTO }; /* after the formats of tables */
 static const char *const formats[] = {"tsv", "table", "json", "markdown", "pprof", NULL};
-static const char *const normalizations[] = {"raw", "duration", "total", "exposure", NULL};
+static const char *const normalizations[] = {"raw", "duration", "total", "exposure", "robust", "robust_median", NULL};
 
 struct request {
 	struct input input;
@@ -226,7 +226,7 @@ static enum cli_status run(struct request *request, struct diffsides *sides)
 int main(int argc, char **argv)
 {
 	struct request request = {.output = OUTPUT_INIT, .by = PP_BY_FRAMES, .normalization = PD_RAW,
-	                          .format = FORMAT_AUTO, .limit = UINT64_MAX, .min_samples = 10};
+	                          .format = FORMAT_AUTO, .limit = UINT64_MAX};
 	const struct cli_option options[] = {
 		{"baseline", 0, CLI_OPERANDS, &request.side[PD_BASELINE], "FILE...", "profiles of the baseline", 0, 0, NULL},
 		{"incident", 0, CLI_OPERANDS, &request.side[PD_INCIDENT], "FILE...", "profiles of the incident", 0, 0, NULL},
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 		INPUT_BY_OPTION(&request.by),
 		{"normalize", 0, CLI_CHOICE, &request.normalization, "BY", "what the sides are divided by; raw: nothing", 0, 0, normalizations},
 		{"load", 0, CLI_STRING, &request.load, "FILE", "what each side served: side, pod, requests", 0, 0, NULL},
-		{"min-samples", 0, CLI_REAL, &request.min_samples, "N", "test frames from this many samples on", 1, UINT64_MAX, NULL},
+		{"min-samples", 0, CLI_REAL, &request.min_samples, "N", "test frames from this many samples on; 20, one against one 10", 1, UINT64_MAX, NULL},
 		{"all", 'a', CLI_FLAG, &request.all, NULL, "print unchanged rows too", 0, 0, NULL},
 		{"limit", 'n', CLI_COUNT, &request.limit, "N", "print the first N rows", 0, UINT64_MAX, NULL},
 		{"format", 0, CLI_CHOICE, &request.format, "FORMAT", "table on a terminal, else tsv", 0, 0, formats},

@@ -1,6 +1,5 @@
 #include "libdiff/compare.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +7,11 @@
 #include "libdiff/normalize.h"
 #include "libdiff/qualify.h"
 #include "libdiff/replicate.h"
-#include "libdiff/stats.h"
+#include "libdiff/significance.h"
 
-#define CONFIDENCE_ALPHA 0.05
+/* Of fewer samples nothing can be told, and dispersion is learned badly. */
+#define MIN_COUNT_ALONE 10
+#define MIN_COUNT_REPLICATES 20
 
 /* Labels by which exporters tell instances apart; the first that a profile has is taken. */
 static const char *const instance_keys[] = {"pod", "instance", "hostname", "host"};
@@ -338,42 +339,6 @@ static int scale_rows(struct pd_comparison *c, struct pp_error *err)
 	return require_delta(c->total, c, err);
 }
 
-/* One frame's test and interval; NAN for what has too few samples to say anything. */
-static double test_counts(const struct pd_comparison *c, const double count[2], double min_count, double ratio[2])
-{
-	const double *exposure = c->count_exposure;
-	ratio[0] = ratio[1] = NAN;
-	if (!c->counts_measured || !(count[0] + count[1] >= fmax(min_count, 1)) || !(exposure[0] > 0) ||
-	    !(exposure[1] > 0))
-		return NAN;
-	pd_poisson_ratio_ci(count[0], exposure[0], count[1], exposure[1], CONFIDENCE_ALPHA, &ratio[0], &ratio[1]);
-	return pd_poisson_ratio_p(count[0], exposure[0], count[1], exposure[1]);
-}
-
-static int test_rows(struct pd_comparison *c, double min_count, struct pp_error *err)
-{
-	double *p = malloc((c->rows_n + 1) * sizeof(*p));
-	if (!p)
-		return no_memory(err);
-	int status = 0;
-	for (size_t i = 0; i < c->rows_n; i++) {
-		struct pd_row *row = &c->rows[i];
-		p[i] = row->p_flat = test_counts(c, row->flat_count, min_count, row->flat_ratio);
-		row->p_cum = test_counts(c, row->cum_count, min_count, row->cum_ratio);
-		c->tests_n += !isnan(row->p_flat);
-	}
-	status |= pd_bh(p, p, c->rows_n);
-	for (size_t i = 0; i < c->rows_n; i++) {
-		c->rows[i].q_flat = p[i];
-		p[i] = c->rows[i].p_cum;
-	}
-	status |= pd_bh(p, p, c->rows_n);
-	for (size_t i = 0; i < c->rows_n; i++)
-		c->rows[i].q_cum = p[i];
-	free(p);
-	return status ? no_memory(err) : 0;
-}
-
 struct ordered {
 	uint64_t flat, cum; /* |delta| */
 	struct pp_str label;
@@ -381,15 +346,11 @@ struct ordered {
 	struct pd_row row;
 };
 
-static int by_change(const void *left, const void *right)
+static int by_identity(const void *left, const void *right)
 {
 	const struct ordered *a = left, *b = right;
 	const struct pp_frame *f = a->frame, *g = b->frame;
 	int order;
-	if (a->flat != b->flat)
-		return a->flat > b->flat ? -1 : 1;
-	if (a->cum != b->cum)
-		return a->cum > b->cum ? -1 : 1;
 	if ((order = pp_str_cmp(a->label, b->label)) != 0 || (order = pp_str_cmp(f->file, g->file)) != 0)
 		return order;
 	if (f->line != g->line)
@@ -401,7 +362,17 @@ static int by_change(const void *left, const void *right)
 	return pp_str_cmp(f->mapping, g->mapping);
 }
 
-static int sort_rows(struct pd_comparison *c, struct pp_error *err)
+static int by_change(const void *left, const void *right)
+{
+	const struct ordered *a = left, *b = right;
+	if (a->flat != b->flat)
+		return a->flat > b->flat ? -1 : 1;
+	if (a->cum != b->cum)
+		return a->cum > b->cum ? -1 : 1;
+	return by_identity(left, right);
+}
+
+static int sort_rows(struct pd_comparison *c, int (*compare)(const void *, const void *), struct pp_error *err)
 {
 	struct ordered *ordered = malloc((c->rows_n + 1) * sizeof(*ordered));
 	if (!ordered)
@@ -416,22 +387,45 @@ static int sort_rows(struct pd_comparison *c, struct pp_error *err)
 			.row = *row,
 		};
 	}
-	qsort(ordered, c->rows_n, sizeof(*ordered), by_change);
+	qsort(ordered, c->rows_n, sizeof(*ordered), compare);
 	for (size_t i = 0; i < c->rows_n; i++)
 		c->rows[i] = ordered[i].row;
 	free(ordered);
 	return 0;
 }
 
+/* Normalises and tests. Sums of fractions depend on their order, so rows stand in one that no order of files or
+ * samples changes. */
+static int weigh_rows(struct pd_comparison *c, struct pp_error *err)
+{
+	size_t frames_n = pp_frames_count(c->frames);
+	uint32_t *row_of = malloc((frames_n + 1) * sizeof(*row_of));
+	struct pd_matrix matrix = {0};
+	int status = row_of ? sort_rows(c, by_identity, err) : no_memory(err);
+
+	for (size_t f = 0; f < frames_n && status == 0; f++)
+		row_of[f] = PP_NONE;
+	for (size_t i = 0; i < c->rows_n && status == 0; i++)
+		row_of[c->rows[i].frame] = (uint32_t)i;
+	if (status == 0 && (pd_matrix_make(&matrix, c, row_of, err) != 0 || pd_normalize(c, &matrix, err) != 0 ||
+	                    scale_rows(c, err) != 0 || pd_test_rows(c, &matrix, err) != 0))
+		status = -1;
+	pd_matrix_release(&matrix);
+	free(row_of);
+	return status;
+}
+
 struct pd_comparison *pd_compare_finish(struct pd_compare *compare, struct pp_error *err)
 {
 	struct pd_comparison *c = compare->result;
 
+	c->min_count = compare->options.min_count;
+	if (c->min_count <= 0)
+		c->min_count = c->replicates_n > 2 ? MIN_COUNT_REPLICATES : MIN_COUNT_ALONE;
 	if (c->replicates_n)
 		qsort(c->replicates, c->replicates_n, sizeof(*c->replicates), by_side_and_content);
 	if (require_both_sides(c, err) != 0 || unify_units(c, err) != 0 || join_rows(c, err) != 0 ||
-	    pd_normalize(c, err) != 0 || scale_rows(c, err) != 0 ||
-	    test_rows(c, compare->options.min_count, err) != 0 || sort_rows(c, err) != 0)
+	    weigh_rows(c, err) != 0 || sort_rows(c, by_change, err) != 0)
 		return NULL;
 	for (int side = 0; side < 2; side++)
 		c->instances_n[side] = pp_intern_count(compare->instances[side]);

@@ -5,6 +5,7 @@
 #ifndef PD_COMPARE_H
 #define PD_COMPARE_H
 
+#include "libdiff/quasi.h"
 #include "libpprof/pprof.h"
 
 enum pd_side { PD_BASELINE, PD_INCIDENT };
@@ -13,9 +14,13 @@ enum pd_normalization {
 	PD_RAW,      /* as measured */
 	PD_DURATION, /* by the summed durations of a side */
 	PD_TOTAL,    /* by the side's total: compares shares */
-	PD_EXPOSURE  /* by a measured denominator, such as requests */
+	PD_EXPOSURE, /* by a measured denominator, such as requests */
+	PD_ROBUST,   /* by the total, corrected so that most frames stay the same (TMM): what grew alone cannot
+	              * make the others look smaller */
+	PD_ROBUST_MEDIAN, /* by the median of ratios to the mean profile: the same purpose */
+	PD_NORMALIZATIONS_N
 };
-const char *pd_normalization_name(enum pd_normalization normalization); /* "raw", "duration", … */
+const char *pd_normalization_name(enum pd_normalization normalization); /* "raw", "duration", …, "robust_median" */
 int pd_normalization_find(const char *name);                            /* -1: no such name */
 
 /* Sample types that are a state and not a flow ("inuse_space", "goroutine"): dividing them by time or
@@ -28,9 +33,10 @@ struct pd_options {
 	const char *sample_type; /* as for pp_sample_type_find; NULL: each profile's default, which must agree */
 	const char *lens;        /* Pyroscope's five-part id; NULL: by sample_type */
 	struct pp_limits limits;
-	double min_count;        /* frames with fewer samples on both sides together get no test */
+	double min_count;        /* frames with fewer samples on both sides together get no test; 0: 10 of one
+	                          * profile against one, 20 with replicates */
 };
-#define PD_OPTIONS_DEFAULT {PP_BY_FRAMES, PD_RAW, NULL, NULL, PP_LIMITS_DEFAULT, 10}
+#define PD_OPTIONS_DEFAULT {PP_BY_FRAMES, PD_RAW, NULL, NULL, PP_LIMITS_DEFAULT, 0}
 
 /* One profile of a group, reduced. Arrays are by frame; frames seen only later are 0 and lie beyond
  * frames_n. */
@@ -52,14 +58,43 @@ struct pd_replicate {
 enum pd_state { PD_COMMON, PD_NEW, PD_GONE }; /* of a frame, by the sides on which it has any cost */
 const char *pd_state_name(enum pd_state state); /* "common", "new", "gone" */
 
+/* What the tests know of noise. */
+enum pd_noise {
+	PD_NOISE_UNKNOWN,   /* samples are not counted: nothing is tested */
+	PD_NOISE_SAMPLING,  /* one profile against one: sampling noise only; exact conditional test */
+	PD_NOISE_REPLICATES /* how profiles of a side differ: quasi-likelihood test (quasi.h) */
+};
+
+/* What the counts say about one value, beyond p and q. NAN where not tested. */
+struct pd_estimate {
+	double ratio[2];    /* 95 % interval of incident/baseline, normalised: low, high */
+	double delta[2];    /* 95 % interval of the difference, in the comparison's unit */
+	double detectable;  /* smallest rise, as a share of the frame's own baseline, that would have been found
+	                     * (p < 0.05) with a probability of 80 % */
+	double log_ratio;   /* ln of incident/baseline, half a sample added to both */
+	double log_se[2];   /* standard errors of the two logarithms */
+	double df;          /* their degrees of freedom; INFINITY: noise is known, not estimated */
+};
+
+/* A change beyond that of a control: the ratio of the two ratios. NAN where not tested. */
+struct pd_beyond {
+	double ratio, low, high; /* 95 % interval */
+	double p, q;
+};
+
 /* All int64 values are in the unit of the comparison, after normalisation: both sides are scaled to
  * the mean of their exposures, by exact fractions rounded half away from zero, so that exchanging the
  * sides changes only signs; under PD_RAW they are the sums as measured. delta = incident - baseline,
  * exactly; no such difference overflows.
  *
- * p, q and the intervals are of sample counts, pooled by side: sampling noise only. Their exposures
- * are those of the normalisation (PD_TOTAL: the sides' total counts), times the sampling rate where
- * the periods differ. */
+ * p, q and the intervals are of sample counts. The exposures of the tests are those of the normalisation
+ * (PD_TOTAL and the robust ones: of the counts), times the sampling rate where the periods differ; under
+ * PD_RAW a side has 1, in equal parts by profile.
+ *
+ * q: flat and cumulative values are two families, each corrected by Benjamini & Hochberg (1995), below one
+ * root, "nothing changed at all", tested by Simes on all p-values together; no q is below the root's p
+ * (hierarchical testing, Yekutieli 2008): where nothing changed, at most 5 % of comparisons have any
+ * q < 0.05. */
 struct pd_row {
 	uint32_t frame;
 	enum pd_state state;
@@ -67,11 +102,13 @@ struct pd_row {
 	int64_t raw_flat[2], raw_cum[2];
 	double flat_count[2], cum_count[2];  /* samples behind the raw values */
 	double p_flat, p_cum, q_flat, q_cum; /* NAN: not tested */
-	double flat_ratio[2], cum_ratio[2];  /* 95 % interval of incident/baseline, normalised: low, high; NAN */
+	struct pd_estimate flat_estimate, cum_estimate;
+	struct pd_beyond flat_beyond, cum_beyond; /* set by pd_control_apply */
 };
 
 struct pd_factor { /* what a normalisation does, whether used or not */
 	enum pd_normalization normalization;
+	const char *name;   /* of the normalisation; PD_ROBUST: "robust_tmm" */
 	bool applies;
 	double exposure[2]; /* the denominators */
 	double scale[2];    /* what values were or would be multiplied by */
@@ -98,7 +135,7 @@ struct pd_comparison {
 	char *type, *unit;               /* unit: the finest of the replicates'; their rollups are in it */
 	bool converted;                  /* some replicate came in another unit of the family */
 	enum pd_normalization normalization;
-	struct pd_factor factors[4];     /* by enum pd_normalization */
+	struct pd_factor factors[PD_NORMALIZATIONS_N];
 	struct pd_check checks[PD_CHECKS_N];
 	size_t checks_n;
 	struct pd_row *rows;             /* |delta_flat| desc, |delta_cum| desc, label, file, line, address, mapping */
@@ -108,8 +145,19 @@ struct pd_comparison {
 	double total_count[2];
 	double count_exposure[2];        /* the exposures of the tests */
 	bool counts_measured;            /* on both sides */
+	enum pd_noise noise;
+	double min_count;                /* samples that a frame needs to be tested */
 	double tests_n;                  /* how many p-values q_flat is corrected for */
+	struct pd_quasi_fit flat_fit, cum_fit; /* of PD_NOISE_REPLICATES */
+	double any_p;                    /* of "nothing changed at all"; NAN: nothing was tested */
+	double total_p;                  /* of equal totals; NAN: not tested, or equal by the normalisation */
+	struct pd_estimate total_estimate;
+	bool has_control;                /* pd_control_apply was called */
 };
+
+/* How many profiles a side would find a change like this row's (p < 0.05) with a probability of 80 %, as
+ * things vary here. 0: not tested, or more than 1000. */
+size_t pd_profiles_needed(const struct pd_comparison *comparison, const struct pd_row *row, bool cumulative);
 
 struct pd_compare; /* under construction */
 struct pd_compare *pd_compare_new(const struct pd_options *options, struct pp_error *err) PP_MUSTUSE;

@@ -1,11 +1,14 @@
 #include "libdiff/normalize.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "libdiff/robust.h"
 
 __extension__ typedef unsigned __int128 wide;
 
-static const char *const names[] = {"raw", "duration", "total", "exposure"};
+static const char *const names[PD_NORMALIZATIONS_N] = {"raw", "duration", "total", "exposure", "robust", "robust_median"};
 
 const char *pd_normalization_name(enum pd_normalization normalization)
 {
@@ -70,11 +73,19 @@ static void exposure_factor(const struct pd_comparison *c, struct pd_factor *fac
 	}
 }
 
+/* Sizes are in samples; what a side is divided by is in values. */
+static void robust_factor(const struct pd_matrix *m, const double *size, struct pd_factor *factor)
+{
+	for (size_t j = 0; j < m->columns_n; j++)
+		if (m->total[j] > 0)
+			factor->exposure[m->incident[j]] += size[j] * (m->cost[j] / m->total[j]);
+}
+
 /* Exposures as whole numbers of one unit, so that scaling is an exact fraction: nanoseconds and values
- * are whole, requests are kept to a millionth. */
+ * are whole, others are kept to a millionth. */
 static int64_t whole_exposure(const struct pd_factor *factor, enum pd_side side)
 {
-	bool fine = factor->normalization == PD_EXPOSURE && factor->exposure[0] + factor->exposure[1] < 4e12;
+	bool fine = factor->normalization >= PD_EXPOSURE && factor->exposure[0] + factor->exposure[1] < 4e12;
 	return (int64_t)llround(factor->exposure[side] * (fine ? 1e6 : 1));
 }
 
@@ -107,53 +118,124 @@ static bool counts_follow_period(const struct pd_replicate *replicate)
 	}
 }
 
-/* Samples a unit of value is expected to give, relative to the other side. */
-static double sampling_rate(const struct pd_comparison *c, enum pd_side side)
+/* Samples that a unit of value is expected to give; NAN where that is not known. */
+static double sampling_rate(const struct pd_replicate *replicate)
 {
-	double sum = 0;
+	double unit;
+	pp_unit_find(pp_str_of(replicate->period_unit), &unit);
+	if (replicate->period <= 0 || !counts_follow_period(replicate))
+		return NAN;
+	return 1 / ((double)replicate->period * unit);
+}
+
+/* Whether the profiles were sampled at known rates that differ. Equal ones must not count, so that equal
+ * numbers give exactly 1:1. */
+static bool rates_differ(const struct pd_comparison *c)
+{
+	double first = sampling_rate(&c->replicates[0]);
+	bool differ = false;
 	for (size_t i = 0; i < c->replicates_n; i++) {
-		const struct pd_replicate *replicate = &c->replicates[i];
-		double unit;
-		pp_unit_find(pp_str_of(replicate->period_unit), &unit);
-		if (replicate->period <= 0 || !counts_follow_period(replicate))
-			return NAN;
-		if (replicate->side == side)
-			sum += 1 / ((double)replicate->period * unit);
+		double rate = sampling_rate(&c->replicates[i]);
+		if (isnan(rate))
+			return false;
+		differ |= fabs(rate - first) > 1e-9 * first;
 	}
-	return sum / (double)c->side_n[side];
+	return differ;
 }
 
-/* The same numbers on both sides must give exactly 1:1, so a rate counts only where the two differ. */
-static void count_exposures(struct pd_comparison *c)
+/* What the expected samples of a profile are proportional to. */
+static double exposure_of(const struct pd_comparison *c, const struct pd_replicate *replicate, const double *size)
 {
-	const struct pd_factor *used = &c->factors[c->normalization];
-	double rate[2] = {sampling_rate(c, PD_BASELINE), sampling_rate(c, PD_INCIDENT)};
-	bool differ = fabs(rate[0] - rate[1]) > 1e-9 * rate[0]; /* false for NAN */
-	for (int side = 0; side < 2; side++) {
-		if (c->normalization == PD_TOTAL)
-			c->count_exposure[side] = c->total_count[side];
-		else
-			c->count_exposure[side] = used->exposure[side] * (differ ? rate[side] : 1);
+	switch (c->normalization) {
+	case PD_DURATION:
+		return (double)replicate->duration_ns;
+	case PD_TOTAL:
+		return replicate->rollup.total_count;
+	case PD_EXPOSURE:
+		return replicate->exposure;
+	case PD_ROBUST:
+	case PD_ROBUST_MEDIAN:
+		return *size;
+	default: /* the sums of the sides are compared */
+		return 1 / (double)c->side_n[replicate->side];
 	}
 }
 
-int pd_normalize(struct pd_comparison *c, struct pp_error *err)
+static void count_exposures(struct pd_comparison *c, struct pd_matrix *m, const double *size)
 {
+	bool of_counts = c->normalization == PD_TOTAL || c->normalization >= PD_ROBUST;
+	bool differ = !of_counts && rates_differ(c);
+	for (size_t j = 0; j < m->columns_n; j++) {
+		const struct pd_replicate *replicate = &c->replicates[m->replicate[j]];
+		m->exposure[j] = exposure_of(c, replicate, size + j) * (differ ? sampling_rate(replicate) : 1);
+		m->cum_exposure[j] = m->exposure[j];
+		c->count_exposure[replicate->side] += m->exposure[j];
+	}
+}
+
+static int robust_factors(struct pd_comparison *c, const struct pd_matrix *m, double min_count, double *used_size,
+                          struct pp_error *err)
+{
+	double *size = calloc(m->columns_n, sizeof(*size));
+	int status = size ? 0 : pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for size factors");
+	for (int which = PD_ROBUST; which <= PD_ROBUST_MEDIAN && status == 0; which++) {
+		struct pd_factor *factor = &c->factors[which];
+		status = pd_robust_sizes(m, (enum pd_normalization)which, false, min_count, size, &factor->reason, err);
+		if (status == 0)
+			robust_factor(m, size, factor);
+		if (c->normalization == (enum pd_normalization)which)
+			memcpy(used_size, size, m->columns_n * sizeof(*size));
+	}
+	free(size);
+	return status;
+}
+
+/* Where cumulative values tell no sizes, those of flat ones stay. */
+static int cumulative_exposures(const struct pd_comparison *c, struct pd_matrix *m, double min_count,
+                                struct pp_error *err)
+{
+	const char *reason;
+	double *size;
+	int status;
+	if (c->normalization < PD_ROBUST)
+		return 0;
+	if (!(size = calloc(m->columns_n, sizeof(*size))))
+		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for size factors");
+	status = pd_robust_sizes(m, c->normalization, true, min_count, size, &reason, err);
+	if (status == 0 && !reason)
+		memcpy(m->cum_exposure, size, m->columns_n * sizeof(*size));
+	free(size);
+	return status;
+}
+
+int pd_normalize(struct pd_comparison *c, struct pd_matrix *m, struct pp_error *err)
+{
+	double min_count = c->counts_measured ? c->min_count : 0;
+	double *size = calloc(m->columns_n, sizeof(*size));
+	int status = size ? 0 : pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for size factors");
+
 	for (size_t i = 0; i < PP_COUNT(c->factors); i++)
-		c->factors[i] = (struct pd_factor){.normalization = (enum pd_normalization)i};
+		c->factors[i] = (struct pd_factor){.normalization = (enum pd_normalization)i, .name = names[i]};
+	c->factors[PD_ROBUST].name = "robust_tmm";
 	c->factors[PD_RAW].exposure[0] = c->factors[PD_RAW].exposure[1] = 1;
 	duration_factor(c, &c->factors[PD_DURATION]);
 	total_factor(c, &c->factors[PD_TOTAL]);
 	exposure_factor(c, &c->factors[PD_EXPOSURE]);
+	if (status == 0)
+		status = robust_factors(c, m, min_count, size, err);
 	for (size_t i = 0; i < PP_COUNT(c->factors); i++)
 		close_factor(&c->factors[i]);
 
 	const struct pd_factor *used = &c->factors[c->normalization];
-	if (!used->applies)
-		return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET, "cannot normalise by %s: %s",
-		               names[c->normalization], used->reason);
-	count_exposures(c);
-	return 0;
+	if (status == 0 && !used->applies)
+		status = pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET, "cannot normalise by %s: %s", names[c->normalization],
+		                 used->reason);
+	if (status == 0) {
+		count_exposures(c, m, size);
+		status = cumulative_exposures(c, m, min_count, err);
+	}
+	free(size);
+	return status;
 }
 
 int pd_normalized(const struct pd_comparison *c, enum pd_side side, int64_t raw, int64_t *value,

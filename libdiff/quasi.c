@@ -148,12 +148,12 @@ static double likelihood(const struct pd_counts *counts, const struct total *fra
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < n; i++)
-		for (unsigned side = 0; side < 2; side++) {
-			struct cells c = cells_of(counts, frames[i].frame, side);
+	/* Both sides are added up before the sum, so that exchanging them changes no bit. */
+	for (size_t i = 0; i < n; i++) {
+		struct cells a = cells_of(counts, frames[i].frame, 0), b = cells_of(counts, frames[i].frame, 1);
 
-			sum += adjusted_likelihood(&c, exp(log_phi));
-		}
+		sum += adjusted_likelihood(&a, exp(log_phi)) + adjusted_likelihood(&b, exp(log_phi));
+	}
 	return sum;
 }
 
@@ -305,8 +305,8 @@ static double poisson_p(const struct pd_counts *counts, size_t frame)
 {
 	struct cells a = cells_of(counts, frame, 0), b = cells_of(counts, frame, 1), all = cells_of(counts, frame, BOTH);
 
-	return pd_f1_upper(deviance(&all, fit_rate(&all, 0), 0) - deviance(&a, fit_rate(&a, 0), 0) -
-	                           deviance(&b, fit_rate(&b, 0), 0), INFINITY);
+	return pd_f1_upper(deviance(&all, fit_rate(&all, 0), 0) -
+	                           (deviance(&a, fit_rate(&a, 0), 0) + deviance(&b, fit_rate(&b, 0), 0)), INFINITY);
 }
 
 /* The log ratio and its standard error, with half a count added to each side so that a side without any
@@ -355,7 +355,7 @@ static void test_frame(const struct pd_counts *counts, size_t frame, const struc
 		row->p = NAN;
 		return;
 	}
-	f = (deviance(&all, rate_all, phi) - deviance(&a, row->rate[0], phi) - deviance(&b, row->rate[1], phi)) / scale;
+	f = (deviance(&all, rate_all, phi) - (deviance(&a, row->rate[0], phi) + deviance(&b, row->rate[1], phi))) / scale;
 	row->p = pd_f1_upper(f, row->df);
 	if (below_poisson(&a, row->rate[0], phi, scale) || below_poisson(&b, row->rate[1], phi, scale)) {
 		double bound = poisson_p(counts, frame);
@@ -393,22 +393,22 @@ done:
 	return result;
 }
 
-void pd_quasi_ratio(const struct pd_quasi_row *row, double alpha, double *low, double *high)
+void pd_quasi_ratio(const struct pd_quasi_row *row, double t, double *low, double *high)
 {
-	double width = pd_t_quantile(1 - alpha / 2, row->df) * row->log_ratio_se;
+	double width = t * row->log_ratio_se;
 
 	*low = exp(row->log_ratio - width);
 	*high = exp(row->log_ratio + width);
 }
 
-double pd_quasi_detectable(const struct pd_quasi_row *row, double alpha, double power)
+double pd_quasi_detectable(const struct pd_quasi_row *row, double t, double t_power)
 {
-	return exp((pd_t_quantile(1 - alpha / 2, row->df) + pd_t_quantile(power, row->df)) * row->log_ratio_se);
+	return exp((t + t_power) * row->log_ratio_se);
 }
 
-void pd_quasi_difference(const struct pd_quasi_row *row, double alpha, double *low, double *high)
+void pd_quasi_difference(const struct pd_quasi_row *row, double t, double *low, double *high)
 {
-	double t = pd_t_quantile(1 - alpha / 2, row->df), below[2], above[2];
+	double below[2], above[2];
 
 	for (unsigned side = 0; side < 2; side++) {
 		double rate = row->rate[side], centre = rate + 0.5 / row->exposure[side];

@@ -42,15 +42,18 @@ struct pd_quasi_row {
 int pd_quasi_test(const struct pd_counts *counts, double assumed_dispersion, struct pd_quasi_fit *fit,
                   struct pd_quasi_row *rows, struct pp_error *err) PP_MUSTUSE;
 
+/* In what follows t is pd_t_quantile(1 - alpha / 2, row->df): few values of df occur, and finding it costs
+ * more than all the rest. */
+
 /* 1 - alpha interval of the rate ratio incident/baseline. */
-void pd_quasi_ratio(const struct pd_quasi_row *row, double alpha, double *low, double *high);
+void pd_quasi_ratio(const struct pd_quasi_row *row, double t, double *low, double *high);
 
 /* 1 - alpha interval of the rate difference incident - baseline, from the intervals of the two rates by
  * the method of variance estimates recovery (Zou & Donner 2008). */
-void pd_quasi_difference(const struct pd_quasi_row *row, double alpha, double *low, double *high);
+void pd_quasi_difference(const struct pd_quasi_row *row, double t, double *low, double *high);
 
-/* The smallest rise of the rate, as a ratio above 1, that would be seen with probability power at level
- * alpha: exp((t[1 - alpha/2] + t[power]) * se). */
-double pd_quasi_detectable(const struct pd_quasi_row *row, double alpha, double power);
+/* The smallest rise of the rate, as a ratio above 1, that would be seen at level alpha with the probability
+ * whose t quantile is t_power: exp((t + t_power) * se). */
+double pd_quasi_detectable(const struct pd_quasi_row *row, double t, double t_power);
 
 #endif

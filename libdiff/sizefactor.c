@@ -5,6 +5,8 @@
 
 #define TRIM_RATIO 0.3
 #define TRIM_ABUNDANCE 0.05
+/* Of fewer, trimming takes off none or nearly none, and one frame that changed moves the mean. */
+#define TRIM_FRAMES 10
 
 static int ascending(const void *a, const void *b)
 {
@@ -116,6 +118,24 @@ static double trimmed_mean(const struct point *points, size_t n, double *ratios,
 	return weight > 0 ? sum / weight : 0;
 }
 
+static int by_ratio(const void *a, const void *b)
+{
+	const struct point *x = a, *y = b;
+
+	return x->ratio != y->ratio ? (x->ratio > y->ratio) - (x->ratio < y->ratio)
+	                            : (x->variance > y->variance) - (x->variance < y->variance);
+}
+
+/* The median; of the two in the middle the surer one. Sorts points. */
+static double median_ratio(struct point *points, size_t n)
+{
+	if (n == 0)
+		return 0;
+	qsort(points, n, sizeof(*points), by_ratio);
+	const struct point *low = &points[(n - 1) / 2], *high = &points[n / 2];
+	return high->variance < low->variance ? high->ratio : low->ratio;
+}
+
 int pd_tmm(const double *counts, size_t frames_n, size_t columns_n, const double *library, double *factor,
            struct pp_error *err)
 {
@@ -149,7 +169,8 @@ int pd_tmm(const double *counts, size_t frames_n, size_t columns_n, const double
 				.variance = (na - a) / na / a + (nb - b) / nb / b,
 			};
 		}
-		factor[j] = n ? exp2(trimmed_mean(points, n, scratch, scratch + room)) : 1;
+		factor[j] = exp2(n < TRIM_FRAMES ? median_ratio(points, n)
+		                                 : trimmed_mean(points, n, scratch, scratch + room));
 	}
 	centre(factor, columns_n);
 done:

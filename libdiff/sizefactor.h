@@ -10,8 +10,9 @@
  * said. 0, or -1 with PP_ENOMEM. */
 
 /* Trimmed mean of M values (Robinson & Oshlack 2010): 30 % of the log ratios and 5 % of the abundances are
- * trimmed, the rest weighted by inverse variance, against the column whose upper quartile is nearest to
- * the mean one. factor multiplies the library; its geometric mean is 1. */
+ * trimmed, the rest weighted by inverse variance, against the column whose upper quartile is nearest to the
+ * mean one; of fewer than ten frames in common the median is taken. factor multiplies the library;
+ * its geometric mean is 1. */
 int pd_tmm(const double *counts, size_t frames_n, size_t columns_n, const double *library, double *factor,
            struct pp_error *err) PP_MUSTUSE;
 

@@ -16,14 +16,17 @@ wants_shared() {
 
 first_columns=baseline_flat${TAB}incident_flat${TAB}delta_flat${TAB}baseline_cum${TAB}incident_cum${TAB}delta_cum${TAB}q_flat${TAB}q_cum${TAB}name
 
+later_columns=delta_flat_low${TAB}delta_flat_high${TAB}delta_cum_low${TAB}delta_cum_high${TAB}mdc_flat${TAB}mdc_cum${TAB}beyond_flat_ratio${TAB}beyond_flat_low${TAB}beyond_flat_high${TAB}q_beyond_flat${TAB}beyond_cum_ratio${TAB}beyond_cum_low${TAB}beyond_cum_high${TAB}q_beyond_cum
+no_control=${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}
+
 @test "columns stand in their promised order, the largest change first" {
 	run tool pprof-diff a.tsv b.tsv
 	status_is 0
-	is "$first_columns${TAB}state${TAB}baseline_flat_share${TAB}incident_flat_share${TAB}baseline_cum_share${TAB}incident_cum_share${TAB}flat_ratio${TAB}flat_ratio_low${TAB}flat_ratio_high${TAB}cum_ratio${TAB}cum_ratio_low${TAB}cum_ratio_high${TAB}baseline_flat_samples${TAB}incident_flat_samples${TAB}baseline_cum_samples${TAB}incident_cum_samples${TAB}p_flat${TAB}p_cum${TAB}file${TAB}line${TAB}mapping${TAB}address
-500000000${TAB}900000000${TAB}400000000${TAB}500000000${TAB}900000000${TAB}400000000${TAB}0.00121748${TAB}0.00152185${TAB}bar${TAB}common${TAB}0.277778${TAB}0.428571${TAB}0.277778${TAB}0.428571${TAB}1.8${TAB}1.26012${TAB}2.59692${TAB}1.8${TAB}1.26012${TAB}2.59692${TAB}50${TAB}90${TAB}50${TAB}90${TAB}0.000913113${TAB}0.000913113${TAB}/src/bar.go${TAB}${TAB}${TAB}
-300000000${TAB}0${TAB}-300000000${TAB}300000000${TAB}0${TAB}-300000000${TAB}7.45058e-09${TAB}9.31323e-09${TAB}old${TAB}gone${TAB}0.166667${TAB}0${TAB}0.166667${TAB}0${TAB}0${TAB}0${TAB}0.130842${TAB}0${TAB}0${TAB}0.130842${TAB}30${TAB}0${TAB}30${TAB}0${TAB}1.86265e-09${TAB}1.86265e-09${TAB}/src/old.go${TAB}${TAB}${TAB}
-0${TAB}200000000${TAB}200000000${TAB}0${TAB}200000000${TAB}200000000${TAB}3.8147e-06${TAB}4.76837e-06${TAB}fresh${TAB}new${TAB}0${TAB}0.0952381${TAB}0${TAB}0.0952381${TAB}${TAB}4.93706${TAB}${TAB}${TAB}4.93706${TAB}${TAB}0${TAB}20${TAB}0${TAB}20${TAB}1.90735e-06${TAB}1.90735e-06${TAB}/src/fresh.go${TAB}${TAB}${TAB}
-0${TAB}0${TAB}0${TAB}1800000000${TAB}2100000000${TAB}300000000${TAB}${TAB}0.177347${TAB}main${TAB}common${TAB}0${TAB}0${TAB}1${TAB}1${TAB}${TAB}${TAB}${TAB}1.16667${TAB}0.951491${TAB}1.43169${TAB}0${TAB}0${TAB}180${TAB}210${TAB}${TAB}0.141878${TAB}/src/main.go${TAB}${TAB}${TAB}"
+	is "$first_columns${TAB}state${TAB}baseline_flat_share${TAB}incident_flat_share${TAB}baseline_cum_share${TAB}incident_cum_share${TAB}flat_ratio${TAB}flat_ratio_low${TAB}flat_ratio_high${TAB}cum_ratio${TAB}cum_ratio_low${TAB}cum_ratio_high${TAB}baseline_flat_samples${TAB}incident_flat_samples${TAB}baseline_cum_samples${TAB}incident_cum_samples${TAB}p_flat${TAB}p_cum${TAB}file${TAB}line${TAB}mapping${TAB}address${TAB}$later_columns
+500000000${TAB}900000000${TAB}400000000${TAB}500000000${TAB}900000000${TAB}400000000${TAB}0.00121748${TAB}0.00152185${TAB}bar${TAB}common${TAB}0.277778${TAB}0.428571${TAB}0.277778${TAB}0.428571${TAB}1.8${TAB}1.26012${TAB}2.59692${TAB}1.8${TAB}1.26012${TAB}2.59692${TAB}50${TAB}90${TAB}50${TAB}90${TAB}0.000913113${TAB}0.000913113${TAB}/src/bar.go${TAB}${TAB}${TAB}${TAB}167440000${TAB}642055000${TAB}167440000${TAB}642055000${TAB}0.635729${TAB}0.635729$no_control
+300000000${TAB}0${TAB}-300000000${TAB}300000000${TAB}0${TAB}-300000000${TAB}8.3819e-09${TAB}9.31323e-09${TAB}old${TAB}gone${TAB}0.166667${TAB}0${TAB}0.166667${TAB}0${TAB}0${TAB}0${TAB}0.130842${TAB}0${TAB}0${TAB}0.130842${TAB}30${TAB}0${TAB}30${TAB}0${TAB}1.86265e-09${TAB}1.86265e-09${TAB}/src/old.go${TAB}${TAB}${TAB}${TAB}-434939000${TAB}-182499000${TAB}-434939000${TAB}-182499000${TAB}53.2924${TAB}53.2924$no_control
+0${TAB}200000000${TAB}200000000${TAB}0${TAB}200000000${TAB}200000000${TAB}3.8147e-06${TAB}4.76837e-06${TAB}fresh${TAB}new${TAB}0${TAB}0.0952381${TAB}0${TAB}0.0952381${TAB}${TAB}4.93706${TAB}${TAB}${TAB}4.93706${TAB}${TAB}0${TAB}20${TAB}0${TAB}20${TAB}1.90735e-06${TAB}1.90735e-06${TAB}/src/fresh.go${TAB}${TAB}${TAB}${TAB}95678500${TAB}316048000${TAB}95678500${TAB}316048000${TAB}54.1505${TAB}54.1505$no_control
+0${TAB}0${TAB}0${TAB}1800000000${TAB}2100000000${TAB}300000000${TAB}${TAB}0.177347${TAB}main${TAB}common${TAB}0${TAB}0${TAB}1${TAB}1${TAB}${TAB}${TAB}${TAB}1.16667${TAB}0.951491${TAB}1.43169${TAB}0${TAB}0${TAB}180${TAB}210${TAB}${TAB}0.141878${TAB}/src/main.go${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}-89035300${TAB}691633000${TAB}${TAB}0.328702$no_control"
 }
 
 @test "--all prints unchanged rows, --limit the first ones" {
@@ -34,7 +37,7 @@ first_columns=baseline_flat${TAB}incident_flat${TAB}delta_flat${TAB}baseline_cum
 }
 
 @test "a profile does not differ from itself" {
-	for normalize in raw duration total; do
+	for normalize in raw duration total robust robust_median; do
 		run tool pprof-diff --exit-code --normalize $normalize a.tsv a.tsv
 		status_is 0
 		[ "${#lines[@]}" -eq 1 ]
@@ -46,6 +49,9 @@ first_columns=baseline_flat${TAB}incident_flat${TAB}delta_flat${TAB}baseline_cum
 	status_is 0
 	has 'Compared: cpu in nanoseconds by frames, baseline against incident, 1 against 1 profiles'
 	has 'Normalised by: nothing (raw)'
+	has 'cpu rose from 1.80s to 2.10s, by +300ms (+16.67% of the baseline; 95% interval -89.04ms to +691.63ms) as measured. 3 of 5 frames changed beyond noise (q < 0.05), first bar: flat +400ms (+80.00% of its own baseline; 95% interval +167.44ms to +642.05ms).'
+	has 'With one profile a side nothing tells how much instances differ: three or more a side would.'
+	has 'each normalisation multiplies with: duration '
 	has 'Total: baseline 1.80s, incident 2.10s, change +300ms (+16.67%)'
 	has 'Samples: 180 and 210 samples'
 	has 'sampling noise only (no replicate variance is modelled)'
@@ -63,6 +69,35 @@ first_columns=baseline_flat${TAB}incident_flat${TAB}delta_flat${TAB}baseline_cum
 	status_is 1
 }
 
+@test "a robust normalisation leaves alone what did not change" {
+	printf 'main;foo 100\nmain;bar 50\n' | "$records" >small.tsv
+	printf 'main;foo 100\nmain;bar 80\nmain;fresh 20\n' | "$records" >grown.tsv
+	for normalize in robust total; do
+		tool pprof-diff --all --normalize $normalize small.tsv grown.tsv | awk -F '\t' '$9 == "foo" { print $3 != 0 }'
+	done >moved
+	run cat moved
+	is "0
+1"
+}
+
+@test "profiles of a side are replicates: what varies between them is noise" {
+	for i in 1 2 3 4; do
+		printf 'main;foo %d\nmain;bar %d\nmain;baz 500\n' $((300 + 130 * i)) $((1000 + i)) | "$records" >a$i.tsv
+		printf 'main;foo %d\nmain;bar %d\nmain;baz 500\n' $((390 + 140 * i)) $((1400 + i)) | "$records" >b$i.tsv
+	done
+	tool pprof-diff --baseline a[1-4].tsv --incident b[1-4].tsv | awk -F '\t' 'NR > 1 && $7 != "" { print $9, $7 < 0.05 }' | sort >found
+	run cat found
+	is "bar 1
+foo 0"
+	run tool pprof-diff --format table --baseline a[1-4].tsv --incident b[1-4].tsv
+	has 'Noise: replicates (how much profiles of a side differ, beyond sampling)'
+	has 'profiles a side would find one of this size 4 times in 5'
+	tool pprof-diff --format json --baseline a[1-4].tsv --incident b[1-4].tsv >out.json
+	run jq -c '.noise_model | .model, (.flat | keys_unsorted)' out.json
+	is '"replicates"
+["dispersion","residual_df","prior_df","prior_scale"]'
+}
+
 @test "Markdown is a list and a table" {
 	run tool pprof-diff --format markdown --limit 1 a.tsv b.tsv
 	status_is 0
@@ -78,7 +113,7 @@ first_columns=baseline_flat${TAB}incident_flat${TAB}delta_flat${TAB}baseline_cum
 	is "[\"cpu\",\"nanoseconds\",\"frames\"]
 [\"verdict\",\"share\",\"location\",\"mechanism\",\"path\"]
 duration
-[\"raw\",\"duration\",\"total\",\"exposure\"]
+[\"raw\",\"duration\",\"total\",\"exposure\",\"robust_tmm\",\"robust_median\"]
 [\"sample_type\",\"unit\",\"period\",\"period_type\",\"durations\",\"replicates\",\"instances\",\"symbolization\",\"inline_frames\",\"coverage\",\"counts\",\"time_order\",\"negative_values\"]
 {\"baseline\":1800000000,\"incident\":2100000000,\"delta\":300000000}
 [\"bar\",\"old\",\"fresh\",\"main\"]

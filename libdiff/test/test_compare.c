@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -84,7 +85,8 @@ static int add(struct pd_compare *compare, enum pd_side side, const struct spec 
 	struct pp_profile *profile = make(spec);
 	struct pp_origin origin = {.format = "pprof"};
 	/* a stand-in for the content: whatever differs here differs there */
-	snprintf(origin.content_hash, sizeof(origin.content_hash), "%lld", (long long)spec->counts[0]);
+	snprintf(origin.content_hash, sizeof(origin.content_hash), "%lld %lld", (long long)spec->counts[0],
+	         (long long)spec->counts[1]);
 	int status = pd_compare_add(compare, side, "file.pb.gz", profile, &origin, exposure, err);
 	pp_profile_free(profile);
 	return status;
@@ -157,7 +159,7 @@ static void test_raw_rows(void **state)
 	assert_true(row_of(c, "main")->flat_count[1] == 0 && row_of(c, "main")->cum_count[1] == 200);
 	const struct pd_row *bar = row_of(c, "bar");
 	assert_true(bar->p_flat == pd_poisson_ratio_p(50, 1, 80, 1));
-	assert_true(bar->flat_ratio[0] < 1.6 && bar->flat_ratio[1] > 1.6);
+	assert_true(bar->flat_estimate.ratio[0] < 1.6 && bar->flat_estimate.ratio[1] > 1.6);
 	assert_true(c->tests_n == 4); /* main has no samples of its own */
 	assert_true(isnan(row_of(c, "main")->p_flat) && !isnan(row_of(c, "main")->p_cum));
 	pd_comparison_free(c);
@@ -166,7 +168,9 @@ static void test_raw_rows(void **state)
 static void test_a_profile_does_not_differ_from_itself(void **state)
 {
 	(void)state;
-	for (int n = PD_RAW; n <= PD_TOTAL; n++) {
+	for (int n = PD_RAW; n < PD_NORMALIZATIONS_N; n++) {
+		if (n == PD_EXPOSURE) /* the sides' are 100 and 400 */
+			continue;
 		struct pd_comparison *c = pair((enum pd_normalization)n, PP_BY_FRAMES, &incident, &incident);
 		for (size_t i = 0; i < c->rows_n; i++) {
 			assert_int_equal(c->rows[i].flat[0], c->rows[i].flat[1]);
@@ -180,7 +184,9 @@ static void test_a_profile_does_not_differ_from_itself(void **state)
 static void test_exchanged_sides_negate(void **state)
 {
 	(void)state;
-	for (int n = PD_RAW; n <= PD_TOTAL; n++) {
+	for (int n = PD_RAW; n < PD_NORMALIZATIONS_N; n++) {
+		if (n == PD_EXPOSURE) /* the sides' are not exchanged */
+			continue;
 		struct pd_comparison *c = pair((enum pd_normalization)n, PP_BY_FRAMES, &base, &incident);
 		struct pd_comparison *d = pair((enum pd_normalization)n, PP_BY_FRAMES, &incident, &base);
 		int64_t sum = 0;
@@ -193,7 +199,7 @@ static void test_exchanged_sides_negate(void **state)
 				assert_int_equal(x->cum[side], y->cum[1 - side]);
 			}
 			assert_true(x->p_flat == y->p_flat || (isnan(x->p_flat) && isnan(y->p_flat)));
-			assert_true(x->q_cum == y->q_cum);
+			assert_true(x->q_cum == y->q_cum || (isnan(x->q_cum) && isnan(y->q_cum)));
 			sum += x->flat[1] - x->flat[0];
 		}
 		assert_int_equal(sum, c->total[1] - c->total[0]);
@@ -283,7 +289,7 @@ static void test_sampling_rate_is_no_change(void **state)
 	struct pd_comparison *c = pair(PD_RAW, PP_BY_FRAMES, &often, &seldom);
 	assert_int_equal(row_of(c, "foo")->flat[0], row_of(c, "foo")->flat[1]);
 	assert_true(row_of(c, "foo")->p_flat > 0.9);
-	assert_true(row_of(c, "foo")->flat_ratio[0] < 1 && row_of(c, "foo")->flat_ratio[1] > 1);
+	assert_true(row_of(c, "foo")->flat_estimate.ratio[0] < 1 && row_of(c, "foo")->flat_estimate.ratio[1] > 1);
 	pd_comparison_free(c);
 }
 
@@ -308,6 +314,90 @@ static void test_replicates_in_any_order(void **state)
 	assert_string_equal(check_of(c[0], "instances")->text, "1 against 1 labelled instances");
 	for (int i = 0; i < 2; i++)
 		pd_comparison_free(c[i]);
+}
+
+/* Three profiles a side: bar rose steadily, foo only in one of them. */
+#define STEADY {"main;foo", "main;bar", "main;big", "main;b", "main;c", "main;d", "main;e"}
+static const struct spec three[6] = {
+	{STEADY, {100, 200, 900, 500, 310, 800, 400}, .duration_ns = 1000000000},
+	{STEADY, {170, 205, 890, 505, 300, 790, 405}, .duration_ns = 1000000000},
+	{STEADY, {60, 195, 910, 495, 305, 810, 395}, .duration_ns = 1000000000},
+	{STEADY, {90, 400, 905, 502, 306, 805, 401}, .duration_ns = 1000000000},
+	{STEADY, {210, 410, 895, 498, 304, 795, 399}, .duration_ns = 1000000000},
+	{STEADY, {130, 390, 901, 500, 305, 800, 400}, .duration_ns = 1000000000},
+};
+
+static struct pd_comparison *compare_three(enum pd_normalization normalization)
+{
+	const struct spec *const specs[] = {&three[0], &three[1], &three[2], &three[3], &three[4], &three[5]};
+	struct pd_options options = PD_OPTIONS_DEFAULT;
+	struct pp_error err = PP_ERROR_INIT;
+	options.normalization = normalization;
+	struct pd_comparison *c = compare_all(&options, specs, 3, 6, &err);
+	if (!c)
+		fail_msg("%s", err.text);
+	return c;
+}
+
+static void test_replicates_tell_noise_from_change(void **state)
+{
+	(void)state;
+	for (int n = PD_RAW; n < PD_NORMALIZATIONS_N; n++) {
+		if (n == PD_EXPOSURE || n == PD_TOTAL)
+			continue;
+		struct pd_comparison *c = compare_three((enum pd_normalization)n);
+		const struct pd_row *foo = row_of(c, "foo"), *bar = row_of(c, "bar");
+		assert_int_equal(c->noise, PD_NOISE_REPLICATES);
+		assert_true(c->min_count == 20);
+		assert_true(bar->q_flat < 0.05 && bar->q_cum < 0.05);
+		assert_true(foo->q_flat > 0.1);
+		assert_true(bar->flat_estimate.ratio[0] > 1 && bar->flat_estimate.delta[0] > 0);
+		assert_true(foo->flat_estimate.ratio[0] < 1 && foo->flat_estimate.delta[0] < 0);
+		for (size_t i = 0; i < c->rows_n; i++) {
+			const struct pd_estimate *e = &c->rows[i].flat_estimate;
+			double delta = (double)(c->rows[i].flat[1] - c->rows[i].flat[0]);
+			assert_true(isnan(e->delta[0]) || (e->delta[0] <= delta && delta <= e->delta[1]));
+			assert_false(c->rows[i].q_flat < c->any_p || c->rows[i].q_cum < c->any_p);
+		}
+		assert_true(c->total_estimate.delta[0] < c->total_estimate.delta[1]);
+		assert_true(pd_profiles_needed(c, foo, false) > 3);
+		assert_true(pd_profiles_needed(c, bar, false) <= 3);
+		pd_comparison_free(c);
+	}
+}
+
+/* By share foo and big fell; robustly they stayed, and the rise is bar's alone. */
+static void test_robust_is_not_moved_by_one_frame(void **state)
+{
+	(void)state;
+	struct pd_comparison *c = compare_three(PD_TOTAL);
+	assert_true(row_of(c, "big")->flat[1] < row_of(c, "big")->flat[0] - 1000);
+	assert_true(isnan(row_of(c, "main")->p_cum) && isnan(c->total_p)); /* all of every profile */
+	pd_comparison_free(c);
+	for (int n = PD_ROBUST; n <= PD_ROBUST_MEDIAN; n++) {
+		c = compare_three((enum pd_normalization)n);
+		assert_true(llabs(row_of(c, "big")->flat[1] - row_of(c, "big")->flat[0]) < 800);
+		pd_comparison_free(c);
+	}
+	assert_int_equal(pd_normalization_find("robust"), PD_ROBUST);
+}
+
+/* A profile without samples has no share of anything; it does not hide the others. */
+static void test_an_empty_replicate(void **state)
+{
+	(void)state;
+	struct spec empty = {.stacks = {NULL}, .duration_ns = 1000000000};
+	const struct spec *const specs[] = {&three[0], &three[1], &empty, &three[3], &three[4]};
+	struct pd_options options = PD_OPTIONS_DEFAULT;
+	struct pp_error err = PP_ERROR_INIT;
+	options.normalization = PD_TOTAL;
+	struct pd_comparison *c = compare_all(&options, specs, 3, 5, &err);
+	assert_non_null(c);
+	assert_true(row_of(c, "bar")->p_flat < 0.05);
+	pd_comparison_free(c);
+	options.normalization = PD_ROBUST;
+	assert_null(compare_all(&options, specs, 3, 5, &err));
+	assert_non_null(strstr(err.text, "a profile has no cost at all"));
 }
 
 static void assert_refused(const struct pd_options *options, const struct spec *a, const struct spec *b,
@@ -382,6 +472,9 @@ int main(void)
 		cmocka_unit_test(test_units_of_a_family_are_converted),
 		cmocka_unit_test(test_sampling_rate_is_no_change),
 		cmocka_unit_test(test_replicates_in_any_order),
+		cmocka_unit_test(test_replicates_tell_noise_from_change),
+		cmocka_unit_test(test_robust_is_not_moved_by_one_frame),
+		cmocka_unit_test(test_an_empty_replicate),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_checks),
 		cmocka_unit_test(test_sums_that_do_not_fit),

@@ -216,16 +216,16 @@ static void exchanging_the_sides_changes_signs_only(void **state)
 	assert_int_equal(pd_quasi_test(&a, 0, &fit, x, &err), 0);
 	assert_int_equal(pd_quasi_test(&b, 0, &fit, y, &err), 0);
 	for (size_t i = 0; i < 4; i++) {
-		double low[2], high[2];
+		double low[2], high[2], t = pd_t_quantile(0.975, x[i].df);
 
 		assert_near(x[i].p, y[i].p, 1e-12);
 		assert_near(x[i].log_ratio, -y[i].log_ratio, 1e-12);
-		pd_quasi_difference(&x[i], 0.05, &low[0], &high[0]);
-		pd_quasi_difference(&y[i], 0.05, &low[1], &high[1]);
+		pd_quasi_difference(&x[i], t, &low[0], &high[0]);
+		pd_quasi_difference(&y[i], t, &low[1], &high[1]);
 		assert_near(low[0], -high[1], 1e-9);
 		assert_near(high[0], -low[1], 1e-9);
 		assert_true(low[0] <= x[i].rate[1] - x[i].rate[0] && x[i].rate[1] - x[i].rate[0] <= high[0]);
-		assert_true(pd_quasi_detectable(&x[i], 0.05, 0.8) > 1);
+		assert_true(pd_quasi_detectable(&x[i], t, pd_t_quantile(0.8, x[i].df)) > 1);
 	}
 	assert_true(x[0].p < 0.01);
 	assert_true(x[2].p > 0.3);

@@ -1,0 +1,29 @@
+/* What the parts of diffprint share. */
+#ifndef DIFFPRINT_PARTS_H
+#define DIFFPRINT_PARTS_H
+
+#include "cmd/diffprint.h"
+
+#define DIFFPRINT_SIGNIFICANT 0.05
+
+/* What mathematical libraries agree on everywhere: six digits. NAN and infinities stay. */
+double diffprint_six_digits(double value);
+
+/* What the tests know of noise, in words. */
+const char *diffprint_noise(const struct pd_comparison *comparison);
+
+/* Rows with a change come first, so those to print are a prefix: so many. */
+size_t diffrows_n(const struct diffprint *what);
+bool diffrows_any_change(const struct pd_comparison *comparison);
+
+int diffrows_print(const struct diffprint *what, enum table_format format, struct pp_sink *sink,
+                   struct pp_error *err) PP_MUSTUSE;
+struct pp_json *diffrows_json(const struct diffprint *what) PP_MUSTUSE;
+
+/* The outcome as one paragraph, cut at n bytes. */
+void diffsummary(char *out, size_t n, const struct diffprint *what);
+int diffwords_print(const struct diffprint *what, bool markdown, struct pp_sink *sink,
+                    struct pp_error *err) PP_MUSTUSE;
+int diffjson_print(const struct diffprint *what, struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
+
+#endif

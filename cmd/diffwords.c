@@ -1,0 +1,146 @@
+/* A comparison in words: one paragraph that says the outcome, then what was compared and how. */
+#include "cmd/diffprint_parts.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct words {
+	struct pp_sink *sink;
+	struct pp_error *err;
+	const char *lead, *end; /* around a line: "" and newline, or those of a Markdown list */
+	int result;
+};
+
+static void say(struct words *words, const char *format, ...) PP_PRINTF(2, 3);
+static void say(struct words *words, const char *format, ...)
+{
+	char text[1700], printable[1800];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	pp_printable(printable, sizeof(printable), text, strlen(text));
+	if (words->result == 0)
+		words->result = pp_sink_printf(words->sink, words->err, "%s%s\n", words->lead, printable);
+}
+
+static void say_totals(struct words *words, const char *what, const int64_t total[2], const char *unit)
+{
+	char a[80], b[80], delta[80], share[40] = "";
+	struct pp_str u = pp_str_of(unit);
+	int64_t change = total[1] - total[0];
+	if (total[0] > 0)
+		snprintf(share, sizeof(share), " (%+.2f%%)", 100 * (double)change / (double)total[0] + 0.0);
+	say(words, "%s: baseline %s, incident %s, change %s%s%s", what, pp_unit_human(a, sizeof(a), total[0], u),
+	    pp_unit_human(b, sizeof(b), total[1], u), change > 0 ? "+" : "",
+	    pp_unit_human(delta, sizeof(delta), change, u), share);
+}
+
+static void say_normalization(struct words *words, const struct pd_comparison *c)
+{
+	const struct pd_factor *used = &c->factors[c->normalization];
+	if (c->normalization == PD_RAW)
+		say(words, "Normalised by: nothing (raw): values as measured");
+	else
+		say(words, "Normalised by: %s: baseline times %.6g, incident times %.6g", pd_normalization_name(c->normalization),
+		    used->scale[0], used->scale[1]);
+}
+
+static void say_fit(struct words *words, const char *what, const struct pd_quasi_fit *fit)
+{
+	char prior[120];
+	if (isinf(fit->prior_df))
+		snprintf(prior, sizeof(prior), "one scale (%.3g) for all frames", fit->prior_scale);
+	else
+		snprintf(prior, sizeof(prior), "scales of single frames shrunk to %.3g with %.3g prior degrees of freedom",
+		         fit->prior_scale, fit->prior_df);
+	say(words, "Noise of %s values: dispersion %.3g (%.3g%% from profile to profile), %s", what, fit->dispersion,
+	    100 * sqrt(fit->dispersion), prior);
+}
+
+static void say_noise(struct words *words, const struct pd_comparison *c)
+{
+	if (c->noise == PD_NOISE_UNKNOWN)
+		return;
+	say(words, "Noise: %s; q of %.0f tests, of frames with at least %.0f samples", diffprint_noise(c), c->tests_n,
+	    c->min_count);
+	if (c->noise == PD_NOISE_REPLICATES) {
+		say_fit(words, "flat", &c->flat_fit);
+		say_fit(words, "cumulative", &c->cum_fit);
+	}
+}
+
+/* The alternatives, so that a reader sees what the choice does. */
+static void say_factors(struct words *words, const struct pd_comparison *c)
+{
+	char text[600];
+	size_t at = 0;
+	for (size_t i = PD_DURATION; i < PP_COUNT(c->factors); i++) {
+		const struct pd_factor *factor = &c->factors[i];
+		int n = factor->applies ? snprintf(text + at, sizeof(text) - at, "%s%s %.4g", at ? ", " : "", factor->name,
+		                                   factor->scale[1] / factor->scale[0])
+		                        : snprintf(text + at, sizeof(text) - at, "%s%s - (%s)", at ? ", " : "",
+		                                   factor->name, factor->reason);
+		at += n > 0 && (size_t)n < sizeof(text) - at ? (size_t)n : 0;
+	}
+	say(words, "Incident by baseline, each normalisation multiplies with: %s", text);
+}
+
+static void say_checks(struct words *words, const struct pd_comparison *c)
+{
+	for (size_t i = 0; i < c->checks_n; i++)
+		if (c->checks[i].outcome != PD_PASS)
+			say(words, "%s %s: %s", c->checks[i].outcome == PD_WARN ? "Warning" : "No claim about single frames:",
+			    c->checks[i].name, c->checks[i].text);
+}
+
+static void say_verdicts(struct words *words, const struct pd_explanation *explanation)
+{
+	for (size_t i = 0; i < explanation->causes_n; i++) {
+		const struct pd_cause *cause = &explanation->causes[i];
+		say(words, "Verdict: %s%s%s: %s", pd_verdict_name(cause->verdict), cause->location ? ": " : "",
+		    cause->location ? cause->location : "", cause->reason);
+	}
+}
+
+static void say_result(struct words *words, const struct diffprint *what)
+{
+	const struct pd_comparison *c = what->comparison;
+	int64_t a = c->raw_total[0], b = c->raw_total[1];
+	size_t shown = diffrows_n(what);
+	if (!diffrows_any_change(c) && c->normalization != PD_RAW && a > 0 && b > 0)
+		say(words, "No change: the shape is the same; the total as measured is %.2f times the baseline's",
+		    (double)b / (double)a);
+	else if (!diffrows_any_change(c))
+		say(words, "No change");
+	else
+		say(words, "Rows: %zu of %zu%s", shown, c->rows_n, what->all ? "" : "; unchanged ones need --all");
+}
+
+int diffwords_print(const struct diffprint *what, bool markdown, struct pp_sink *sink, struct pp_error *err)
+{
+	const struct pd_comparison *c = what->comparison;
+	struct words words = {sink, err, markdown ? "- " : "", "", 0};
+	const struct pd_check *counts = &c->checks[0];
+	for (size_t i = 0; i < c->checks_n; i++)
+		if (strcmp(c->checks[i].name, "counts") == 0)
+			counts = &c->checks[i];
+	char summary[1600];
+	diffsummary(summary, sizeof(summary), what);
+	say(&words, "%s", summary);
+	say(&words, "Compared: %s in %s by %s, baseline against incident, %zu against %zu profiles", c->type, c->unit,
+	    pp_granularity_name(what->by), c->side_n[0], c->side_n[1]);
+	say_normalization(&words, c);
+	say_factors(&words, c);
+	say_totals(&words, "Total", c->total, c->unit);
+	if (c->normalization != PD_RAW)
+		say_totals(&words, "As measured", c->raw_total, c->unit);
+	say(&words, "Samples: %s", counts->text);
+	say_noise(&words, c);
+	say_checks(&words, c);
+	say_verdicts(&words, what->explanation);
+	say_result(&words, what);
+	return words.result ? words.result : pp_sink_str(sink, "\n", err);
+}
