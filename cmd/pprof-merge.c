@@ -24,13 +24,16 @@ static enum cli_status add_profile(struct pp_merge *merge, const struct input *i
 }
 
 /* NULL, with *status, after saying what failed. */
-static struct pp_profile *sum(const struct input *input, const struct input_names *names, enum cli_status *status)
+static struct pp_profile *sum(const struct input *input, const struct input_names *names, bool common_types,
+                              enum cli_status *status)
 {
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_limits limits = limits_of(input);
 	struct pp_profile *profile = NULL;
 	struct pp_merge *merge = pp_merge_new(&limits, &err);
 	*status = merge ? CLI_OK : cli_report(NULL, &err);
+	if (merge && common_types)
+		pp_merge_take_common(merge);
 	for (size_t i = 0; *status == CLI_OK && i < names->n; i++)
 		*status = add_profile(merge, input, names->names[i]);
 	if (*status == CLI_OK) {
@@ -58,10 +61,14 @@ int main(int argc, char **argv)
 	struct input input = {0};
 	struct output output = OUTPUT_INIT;
 	bool raw = false;
+	static const char *const types[] = {"same", "common", NULL};
+	enum { TYPES_SAME, TYPES_COMMON };
+	int which_types = TYPES_SAME;
 	const struct cli_option options[] = {
 		OUTPUT_OPTIONS(&output),
 		OUTPUT_FORCE_OPTION(&output),
 		{"raw", 0, CLI_FLAG, &raw, NULL, "write without gzip", 0, 0, NULL},
+		{"types", 0, CLI_CHOICE, &which_types, "WHICH", "sample types that differ: refuse, or keep what all have", 0, 0, types},
 		INPUT_OPTIONS(&input),
 	};
 	const struct cli_command command = {"pprof-merge", "[FILE | FOLDER | @LIST]...",
@@ -77,7 +84,7 @@ int main(int argc, char **argv)
 	if (status == CLI_OK && names.n == 0)
 		status = cli_usage("the list of names is empty");
 	if (status == CLI_OK)
-		profile = sum(&input, &names, &status);
+		profile = sum(&input, &names, which_types == TYPES_COMMON, &status);
 	if (profile)
 		status = write_sum(&output, profile, raw);
 

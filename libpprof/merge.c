@@ -41,8 +41,10 @@ struct pp_merge *pp_merge_new(const struct pp_limits *limits, struct pp_error *e
 	merge->label_lists = pp_intern_new(merge->arena);
 	merge->samples = pp_intern_new(merge->arena);
 	merge->comments = pp_intern_new(merge->arena);
+	merge->kinds = pp_intern_new(merge->arena);
+	merge->orders = pp_intern_new(merge->arena);
 	if (!merge->strings || !merge->functions || !merge->mappings || !merge->locations || !merge->stacks ||
-	    !merge->label_lists || !merge->samples || !merge->comments ||
+	    !merge->label_lists || !merge->samples || !merge->comments || !merge->kinds || !merge->orders ||
 	    pp_merge_string(merge, PP_LIT(""), err) != 0)
 		goto fail;
 	return merge;
@@ -64,8 +66,15 @@ void pp_merge_free(struct pp_merge *merge)
 	pp_intern_free(merge->label_lists);
 	pp_intern_free(merge->samples);
 	pp_intern_free(merge->comments);
+	pp_intern_free(merge->kinds);
+	pp_intern_free(merge->orders);
 	pp_arena_free(merge->arena);
 	free(merge);
+}
+
+void pp_merge_take_common(struct pp_merge *merge)
+{
+	merge->takes_common = true;
 }
 
 /* ---- header ---- */
@@ -216,7 +225,7 @@ struct pp_profile *pp_merge_finish(struct pp_merge *merge, struct pp_error *err)
 
 	if (!build)
 		return NULL;
-	if (!pp_merge_emit(merge, build, err) && !emit_header(merge, build, err))
+	if (!pp_merge_settle_common(merge, err) && !pp_merge_emit(merge, build, err) && !emit_header(merge, build, err))
 		sum = pp_build_finish(build, err);
 	pp_build_free(build);
 	return sum;

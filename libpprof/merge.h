@@ -30,6 +30,11 @@ struct pp_merge;
 struct pp_merge *pp_merge_new(const struct pp_limits *limits, struct pp_error *err) PP_MUSTUSE;
 void pp_merge_free(struct pp_merge *merge);
 
+/* Before the first profile: sample types that not all profiles have are left out instead of refused, by name
+ * and kind of unit. Samples that then are all 0 go. A default sample type that is left out becomes the
+ * first of those that all have, as in the reference. */
+void pp_merge_take_common(struct pp_merge *merge);
+
 /* Adds sign * profile (sign is 1 or -1; durations are added all the same, as in the reference).
  * PP_EINCOMPAT names what differs, PP_EOVERFLOW a sum that does not fit; after a failure the merge is
  * only good for pp_merge_free. extra labels every sample of this profile with the text key=value (NULL

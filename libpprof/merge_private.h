@@ -1,5 +1,5 @@
 /* The inside of a merge. merge.c: life and header fields; merge_types.c: columns, periods and their
- * units; merge_tables.c: what profiles have, united by content; merge_order.c: the sum in an order
+ * units; merge_common.c: columns that all have; merge_tables.c: what profiles have, united by content; merge_order.c: the sum in an order
  * that does not depend on how it came about. */
 #ifndef PP_MERGE_PRIVATE_H
 #define PP_MERGE_PRIVATE_H
@@ -54,6 +54,9 @@ struct pp_merge {
 	uint32_t *shown;
 	uint32_t types_n;
 
+	bool takes_common, left_out;      /* types that not all have; there were some */
+	struct pp_intern *kinds, *orders; /* then: types seen; orders of types seen, as indices of kinds */
+
 	struct pp_intern *strings, *functions, *mappings, *locations, *stacks, *label_lists, *samples;
 	struct pp_merge_mapping *mapping_fields; /* by mapping */
 	size_t mapping_fields_capacity;
@@ -80,6 +83,24 @@ uint32_t pp_merge_string(struct pp_merge *merge, struct pp_str bytes, struct pp_
 
 /* An array of n indices, all PP_NONE, for free(); NULL without memory. */
 uint32_t *pp_merge_no_indices(uint32_t n) PP_MUSTUSE;
+
+/* A column of one profile, for matching it with the columns of the sum. */
+struct pp_merge_column {
+	struct pp_merge_type type;
+	uint32_t position;
+};
+
+/* Order of name, then kind of unit. Types that compare equal can be added. */
+int pp_merge_compare_kinds(const struct pp_merge_type *a, const struct pp_merge_type *b);
+
+/* Leaves out the types of the sum and of the *n sorted columns that the other does not have. */
+void pp_merge_keep_common(struct pp_merge *merge, struct pp_merge_column *sorted, uint32_t *n);
+/* Remembers the order of the columns of a profile. */
+int pp_merge_note_order(struct pp_merge *merge, const struct pp_merge_column *sorted, uint32_t n,
+                        struct pp_error *err) PP_MUSTUSE;
+/* Makes shown[] the smallest of the orders that the profiles have for the types that all have; and sees to
+ * the default sample type. */
+int pp_merge_settle_common(struct pp_merge *merge, struct pp_error *err) PP_MUSTUSE;
 
 /* How the columns of one profile go into the sum. */
 struct pp_merge_columns {

@@ -4,12 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A column of one profile, for matching it with the columns of the sum. */
-struct column {
-	struct pp_merge_type type;
-	uint32_t position;
-};
-
 static struct pp_merge_type type_of(const struct pp_profile *p, struct pp_value_type type)
 {
 	struct pp_merge_type result = {.name = pp_string(p, type.type), .unit = pp_string(p, type.unit)};
@@ -18,8 +12,7 @@ static struct pp_merge_type type_of(const struct pp_profile *p, struct pp_value_
 	return result;
 }
 
-/* Order of name, then kind of unit. Types that compare equal can be added. */
-static int compare_kinds(const struct pp_merge_type *a, const struct pp_merge_type *b)
+int pp_merge_compare_kinds(const struct pp_merge_type *a, const struct pp_merge_type *b)
 {
 	int order = pp_str_cmp(a->name, b->name);
 
@@ -32,8 +25,8 @@ static int compare_kinds(const struct pp_merge_type *a, const struct pp_merge_ty
 
 static int compare_columns(const void *a, const void *b)
 {
-	const struct column *x = a, *y = b;
-	int order = compare_kinds(&x->type, &y->type);
+	const struct pp_merge_column *x = a, *y = b;
+	int order = pp_merge_compare_kinds(&x->type, &y->type);
 
 	return order ? order : (x->position > y->position) - (x->position < y->position);
 }
@@ -79,7 +72,7 @@ static int keep_type(struct pp_merge *merge, struct pp_merge_type *to, const str
 
 /* ---- columns ---- */
 
-static int start_columns(struct pp_merge *merge, const struct column *columns, uint32_t n, struct pp_error *err)
+static int start_columns(struct pp_merge *merge, const struct pp_merge_column *columns, uint32_t n, struct pp_error *err)
 {
 	merge->types = pp_arena_alloc(merge->arena, n * sizeof(*merge->types));
 	merge->shown = pp_arena_alloc(merge->arena, n * sizeof(*merge->shown));
@@ -154,7 +147,7 @@ static int join_unit(struct pp_merge *merge, struct pp_merge_type *sum, const st
 	return finer ? keep_type(merge, sum, type, err) : 0;
 }
 
-static int join_columns(struct pp_merge *merge, const struct column *sorted, struct pp_merge_columns *columns,
+static int join_columns(struct pp_merge *merge, const struct pp_merge_column *sorted, struct pp_merge_columns *columns,
                         struct pp_error *err)
 {
 	for (uint32_t c = 0; c < merge->types_n; c++) {
@@ -169,7 +162,7 @@ static int join_columns(struct pp_merge *merge, const struct column *sorted, str
 }
 
 /* Keeps the smaller of two orders in which columns are shown. shown is scratch. */
-static void join_order(struct pp_merge *merge, const struct column *sorted, uint32_t *shown)
+static void join_order(struct pp_merge *merge, const struct pp_merge_column *sorted, uint32_t *shown)
 {
 	uint32_t i = 0;
 
@@ -181,12 +174,12 @@ static void join_order(struct pp_merge *merge, const struct column *sorted, uint
 		memcpy(merge->shown, shown, merge->types_n * sizeof(*shown));
 }
 
-static bool same_kinds(const struct pp_merge *merge, const struct column *sorted, uint32_t n)
+static bool same_kinds(const struct pp_merge *merge, const struct pp_merge_column *sorted, uint32_t n)
 {
 	if (n != merge->types_n)
 		return false;
 	for (uint32_t c = 0; c < n; c++)
-		if (compare_kinds(&sorted[c].type, &merge->types[c]))
+		if (pp_merge_compare_kinds(&sorted[c].type, &merge->types[c]))
 			return false;
 	return true;
 }
@@ -218,7 +211,7 @@ static int join_period(struct pp_merge *merge, const struct pp_profile *profile,
 	if (!merge->has_period) {
 		if (keep_type(merge, &merge->period_type, &type, err))
 			return -1;
-	} else if (compare_kinds(&merge->period_type, &type)) {
+	} else if (pp_merge_compare_kinds(&merge->period_type, &type)) {
 		char raw[2][60], text[2][90];
 
 		pp_printable(text[0], sizeof(text[0]), raw[0],
@@ -246,7 +239,7 @@ int pp_merge_join_types(struct pp_merge *merge, const struct pp_profile *profile
 {
 	uint32_t n = profile->sample_types_n;
 	size_t room = (size_t)n + 1; /* so that no allocation is of nothing */
-	struct column *sorted = calloc(room, sizeof(*sorted));
+	struct pp_merge_column *sorted = calloc(room, sizeof(*sorted));
 	uint32_t *shown = calloc(room, sizeof(*shown));
 	int result = -1;
 
@@ -257,18 +250,28 @@ int pp_merge_join_types(struct pp_merge *merge, const struct pp_profile *profile
 		goto done;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		sorted[i] = (struct column){type_of(profile, profile->sample_types[i]), i};
+		sorted[i] = (struct pp_merge_column){type_of(profile, profile->sample_types[i]), i};
 	qsort(sorted, n, sizeof(*sorted), compare_columns);
 
 	if (!merge->profiles_n && start_columns(merge, sorted, n, err))
 		goto done;
+	if (merge->takes_common) {
+		if (pp_merge_note_order(merge, sorted, n, err))
+			goto done;
+		pp_merge_keep_common(merge, sorted, &n);
+		if (n == 0) {
+			pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET, "no sample type that the profiles before have too");
+			goto done;
+		}
+	}
 	if (!same_kinds(merge, sorted, n)) {
 		refuse_columns(merge, profile, err);
 		goto done;
 	}
 	if (join_columns(merge, sorted, columns, err) || join_period(merge, profile, err))
 		goto done;
-	join_order(merge, sorted, shown);
+	if (!merge->takes_common)
+		join_order(merge, sorted, shown);
 	result = 0;
 done:
 	free(sorted);

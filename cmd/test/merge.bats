@@ -114,3 +114,27 @@ rows() {
 	is "pprof-merge: cannot write 'out/sum': File too large"
 	[ -z "$(ls -A out)" ]
 }
+
+@test "sample types that not all have: refused, or left out" {
+	printf 'samples:count\tcpu:nanoseconds\tx:y\tstack\n1\t10\t0\tf\n0\t0\t9\tg\n' >three
+	printf 'cpu:microseconds\tsamples:count\tstack\n2\t3\tf\n' >pair
+	printf 'cpu:nanoseconds\tstack\n5\th\n' >single
+	printf 'x:y\tstack\n5\th\n' >other
+	run tool pprof-merge three pair
+	status_is 3
+	has "'pair': sample types differ: cpu:microseconds, samples:count; others have samples:count, cpu:nanoseconds, x:y"
+	tool pprof-merge --types common three pair >sum
+	[ "$(tool pprof-decode sum)" = "cpu:nanoseconds${TAB}samples:count${TAB}stack
+2010${TAB}4${TAB}f" ]
+	tool pprof-merge --types common pair three | cmp - sum
+	tool pprof-merge --types common three pair single >sum
+	tool pprof-merge --types common single three pair | cmp - sum
+	tool pprof-merge --types common single pair >sums
+	tool pprof-merge --types common three sums | cmp - sum
+	[ "$(tool pprof-decode sum)" = "cpu:nanoseconds${TAB}stack
+2010${TAB}f
+5${TAB}h" ]
+	run tool pprof-merge --types common pair other
+	status_is 3
+	has "'other': no sample type that the profiles before have too"
+}
