@@ -9,7 +9,7 @@
 /* Bits of the commands, for the options that are theirs. */
 enum {
 	DATASOURCES = 1, DATA_RANGE = 2, TYPES = 4, LABELS = 8, SERIES = 16, METRICS = 32, QUERY = 64, EXEMPLARS = 128, CASE = 256,
-	ALL = 511, WINDOWED = TYPES | LABELS | SERIES | METRICS | QUERY | EXEMPLARS
+	WINDOWED = TYPES | LABELS | SERIES | METRICS | QUERY | EXEMPLARS
 };
 
 static const struct command {
@@ -27,6 +27,7 @@ static const struct command {
 	{"metrics", METRICS, fetch_metrics, 0, true, true},
 	{"query", QUERY, fetch_query, 0, true, true},
 	{"exemplars", EXEMPLARS, fetch_exemplars, 1, true, true},
+	{"case", CASE, fetch_case, 1, false, false},
 };
 
 /* Options that not every command has. */
@@ -43,6 +44,8 @@ static const struct {
 	{"profile-id", QUERY}, {"span-id", QUERY}, {"trace-id", QUERY}, {"max-nodes", QUERY}, {"kind", QUERY}, {"counts", QUERY},
 	{"pprof-path", QUERY}, {"pprof-overwrite", QUERY},
 	{"top-n", EXEMPLARS},
+	{"by", CASE}, {"slices", CASE}, {"keep-label", CASE}, {"no-counts", CASE}, {"max-replicas", CASE},
+	{"output", WINDOWED | DATASOURCES | DATA_RANGE}, {"format", WINDOWED | DATASOURCES | DATA_RANGE},
 };
 
 static const char *const formats[] = {"tsv", "table", "json", "markdown", "pprof", "dot", NULL};
@@ -60,7 +63,7 @@ static bool was_given(const struct cli_option *option)
 	case CLI_COUNT:
 		return *(const uint64_t *)option->target != 0;
 	case CLI_CHOICE:
-		return *(const int *)option->target != 0;
+		return *(const int *)option->target != 0 && *(const int *)option->target != FETCH_AUTO;
 	case CLI_LIST:
 		return ((const struct cli_list *)option->target)->n > 0;
 	case CLI_REAL:
@@ -129,7 +132,7 @@ static enum cli_status run(const struct command *command, struct fetch *fetch, s
 		status = when_window(&options->when, &fetch->window);
 	if (status == CLI_OK && (command->bit & (METRICS | QUERY | EXEMPLARS)))
 		status = type_check(options->type);
-	if (status == CLI_OK)
+	if (status == CLI_OK && command->bit != CASE) /* which may find its data source in the case */
 		status = server_open(&options->server, command->bit != DATASOURCES, &fetch->server);
 	if (status == CLI_OK)
 		status = command->run(fetch);
@@ -176,9 +179,14 @@ int main(int argc, char **argv)
 		{"limit", 0, CLI_COUNT, &o.limit, "N", "only the first N groups", 1, INT64_MAX, NULL},
 		{"aggregation", 0, CLI_CHOICE, &o.aggregation, "HOW", "of the profiles in a step", 0, 0, aggregations},
 		{"top-n", 0, CLI_COUNT, &o.top_n, "N", "exemplars at most (100)", 1, 100000, NULL},
+		{"by", 0, CLI_STRING, &o.by, "LABEL", "the label that tells replicas apart; else found by asking", 0, 0, NULL},
+		{"slices", 0, CLI_COUNT, &o.slices, "N", "cut the windows of a case into N", 1, 1000, NULL},
+		{"keep-label", 0, CLI_STRING, &o.keep_label, "LABEL", "put this label of the samples back into the profiles of a case", 0, 0, NULL},
+		{"no-counts", 0, CLI_FLAG, &o.no_counts, NULL, "profiles of a case without the counts of the samples", 0, 0, NULL},
+		{"max-replicas", 0, CLI_COUNT, &o.max_replicas, "N", "replicas of a side at most (200)", 1, 100000, NULL},
 	};
 	const struct cli_command command = {"pprof-fetch",
-	                                    "datasources | data-range | types | labels | series | metrics | query | exemplars [SELECTOR]",
+	                                    "datasources | data-range | types | labels | series | metrics | query | exemplars [SELECTOR], case DIR",
 	                                    "Get profiles, and what there is, from Pyroscope.", options, PP_COUNT(options)};
 	struct cli_list operands;
 	enum cli_status status;

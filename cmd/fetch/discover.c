@@ -302,7 +302,7 @@ enum cli_status fetch_types(struct fetch *fetch)
 	pyro__profile_types_request__init(&request);
 	request.start = fetch->window.from_ms;
 	request.end = fetch->window.to_ms;
-	enum cli_status status = rpc_wait(&fetch->server, &call);
+	enum cli_status status = rpc_wait_from(&fetch->server, &call, &request.start);
 	if (status != CLI_OK) {
 		rpc_report(&call);
 	} else {
@@ -349,7 +349,7 @@ enum cli_status fetch_labels(struct fetch *fetch)
 	names.matchers = values.matchers = &fetch->selector;
 	if (of_label)
 		values.name = rpc_text(fetch->options->label);
-	enum cli_status status = rpc_wait(&fetch->server, &call);
+	enum cli_status status = rpc_wait_from(&fetch->server, &call, of_label ? &values.start : &names.start);
 	if (status != CLI_OK) {
 		rpc_report(&call);
 	} else if (of_label) {
@@ -507,7 +507,7 @@ enum cli_status fetch_series(struct fetch *fetch)
 	request.label_names = rpc_texts(&names.list);
 	request.start = fetch->window.from_ms;
 	request.end = fetch->window.to_ms;
-	status = rpc_wait(&fetch->server, &call);
+	status = rpc_wait_from(&fetch->server, &call, &request.start);
 	if (status != CLI_OK) {
 		rpc_report(&call);
 	} else {

@@ -252,10 +252,10 @@ static void ask_profiles(struct fetch *fetch, int64_t step_ms, struct rpc_call c
 		requests[i].exemplar_type = PYRO__EXEMPLAR_TYPE__EXEMPLAR_TYPE_INDIVIDUAL;
 		calls[i] = (struct rpc_call){.method = "SelectSeries", .request = &requests[i].base,
 		                             .response = &pyro__select_series_response__descriptor};
+		/* Exemplars have times of their own: those from outside are left out. */
 		if (part > 0)
-			rpc_start(&fetch->server, &calls[i]);
+			rpc_wait_from(&fetch->server, &calls[i], &requests[i].start);
 	}
-	http_run(fetch->server.pool);
 }
 
 static void collect_profiles(struct fetch *fetch, const struct rpc_call *call, struct found *found)
@@ -335,7 +335,7 @@ static enum cli_status exemplars_span(struct fetch *fetch, uint64_t top_n)
 	request.query_type = PYRO__HEATMAP_QUERY_TYPE__HEATMAP_QUERY_TYPE_SPAN;
 	request.exemplar_type = PYRO__EXEMPLAR_TYPE__EXEMPLAR_TYPE_SPAN;
 	request.limit = (int64_t)top_n;
-	enum cli_status status = rpc_wait(&fetch->server, &call);
+	enum cli_status status = rpc_wait_from(&fetch->server, &call, &request.start);
 	if (status != CLI_OK)
 		rpc_report(&call);
 	else

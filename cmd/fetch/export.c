@@ -16,6 +16,7 @@ struct export_part {
 	struct question question;
 	uint32_t column;           /* of the sum */
 	const char *keep_value;    /* NULL: no label to put back */
+	bool is_guard;             /* must bring nothing */
 	char *selector;            /* owned, when a label value narrows it down */
 	union {
 		Pyro__SelectMergeProfileRequest profile;
@@ -146,8 +147,13 @@ static int add_export(struct export_part *part, struct pp_str bytes, struct pp_e
 	struct pp_profile *profile = pp_load(&memory.source, &options, NULL, err);
 	if (!profile)
 		return -1;
-	part->export->seen_values |= profile->samples_n > 0 && part->column == columns_of(part->export) - 1;
-	int result = profile->samples_n > 0 ? add_profile(part, profile, err) : 0;
+	part->export->seen_values |= profile->samples_n > 0 && part->column == columns_of(part->export) - 1 && !part->is_guard;
+	int result = 0;
+	if (profile->samples_n > 0 && part->is_guard)
+		result = pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "the window begins where the server's storages meet, with profiles "
+		                 "just before it: it cannot be told what belongs to it");
+	else if (profile->samples_n > 0)
+		result = add_profile(part, profile, err);
 	pp_profile_free(profile);
 	return result;
 }
@@ -293,7 +299,7 @@ static void finish(struct export *export)
 {
 	struct pp_error err = PP_ERROR_INIT;
 
-	if (export->outcome == CLI_OK && export->too_long && start_parts(export))
+	if (export->outcome == CLI_OK && export->again && start_parts(export))
 		return;
 	if (export->outcome == CLI_OK && !export->seen_values)
 		fail(export, CLI_EMPTY, "", "no samples");
@@ -313,12 +319,14 @@ static void part_done(struct rpc_call *call)
 	struct export *export = part->export;
 	int64_t longest = 0;
 
-	if (call->outcome == CLI_OK && !export->too_long) {
+	if (call->outcome == CLI_OK && !export->again) {
 		add_answer(part);
+	} else if (rpc_is_border(call) && (export->again || !export->at_border)) {
+		export->at_border = export->again = true;
 	} else if (call->outcome == CLI_FAILED && when_limit(call->why, &longest) &&
 	           longest <= part->question.window.to_ms - part->question.window.from_ms) {
 		export->server->longest_ms = longest;
-		export->too_long = true;
+		export->again = true;
 	} else if (call->outcome != CLI_OK) {
 		fail(export, call->outcome, call->method, call->why);
 	}
@@ -349,6 +357,8 @@ static struct window piece_at(const struct export *export, size_t i)
 		if (piece.to_ms - piece.from_ms >= longest)
 			piece.to_ms = piece.from_ms + longest - 1;
 	}
+	/* What would begin where the storages meet begins a millisecond earlier: a guard sees to it that this adds nothing. */
+	piece.from_ms -= export->at_border && i == 0;
 	return piece;
 }
 
@@ -358,9 +368,16 @@ static void prepare(struct export_part *part, struct export *export, size_t inde
 	size_t value = index % values, piece = index / values % pieces;
 
 	part->export = export;
+	if (index == export->parts_n - 1 && export->at_border) {
+		part->is_guard = true;
+		index = 0;
+		piece = value = 0;
+	}
 	part->column = (uint32_t)(index / values / pieces);
 	part->question = export->question;
 	part->question.window = piece_at(export, piece);
+	if (part->is_guard)
+		part->question.window = (struct window){export->question.window.from_ms - 2, export->question.window.from_ms - 1};
 	if (export->count_type && part->column == 0)
 		part->question.type = export->count_type;
 	if (export->keep_label) {
@@ -386,13 +403,14 @@ static bool start_parts(struct export *export)
 
 	release_parts(export);
 	pp_merge_free(export->sum);
-	export->too_long = export->seen_values = false;
+	export->again = export->seen_values = false;
 	export->pieces = (uint32_t)pieces;
 	export->sum = pp_merge_new(&limits, &err);
 	if (__builtin_mul_overflow(pieces, columns_of(export) * (export->keep_label ? export->keep_values_n : 1), &n) || n > PARTS_MAX) {
 		fail(export, CLI_USAGE, "", "the window is too long for this server, which allows only short ones");
 		return false;
 	}
+	n += export->at_border;
 	export->parts = export->sum ? calloc(n, sizeof(*export->parts)) : NULL;
 	if (!export->parts) {
 		fail(export, CLI_SYSTEM, "", "no memory");
@@ -416,7 +434,7 @@ void export_start(struct server *server, struct export *export)
 	export->why[0] = '\0';
 	export->profile = NULL;
 	export->total = export->count_total = 0;
-	export->period_measured = export->counts_missing = false;
+	export->period_measured = export->counts_missing = export->at_border = false;
 	export->parts = NULL;
 	export->parts_n = 0;
 	export->sum = NULL;

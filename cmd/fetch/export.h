@@ -31,7 +31,7 @@ struct export {
 	struct export_part *parts;
 	size_t parts_n, left;
 	struct pp_merge *sum;
-	bool seen_values, too_long;
+	bool seen_values, again, at_border;
 };
 
 void export_start(struct server *server, struct export *export);

@@ -23,7 +23,7 @@ enum mode mode_find(struct server *server, const struct question *question, int6
 	request.end = question->window.to_ms;
 	request.max_nodes = 1;
 	request.format = PYRO__PROFILE_FORMAT__PROFILE_FORMAT_DOT;
-	enum cli_status status = rpc_wait(server, &call);
+	enum cli_status status = rpc_wait_from(server, &call, &request.start);
 	if (status == CLI_OK) {
 		const Pyro__SelectMergeStacktracesResponse *answer = (const void *)call.answer;
 		mode = answer->flamegraph ? MODE_DUAL : MODE_V2;

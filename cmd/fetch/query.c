@@ -53,7 +53,7 @@ static enum cli_status cover(struct fetch *fetch, const struct export *export, e
 	step_ms = step_ms > 0 ? step_ms : 1;
 	enum cli_status status = series_fetch(&fetch->server, &question, &none, step_ms, &series);
 	if (status == CLI_OK || status == CLI_EMPTY) {
-		series_cover(&series, &question.window, step_ms, coverage);
+		series_cover(series.lines, series.lines_n, &question.window, step_ms, coverage);
 		if (scope_is_all(&fetch->options->scope) && fabs(series.sum - (double)export->total) > fabs(series.sum) * 1e-12) {
 			cli_warn("%s: %.0f and %lld", mismatch, series.sum, (long long)export->total);
 			if (pp_buf_append(warnings, mismatch, sizeof(mismatch) - 1, &err) != 0)

@@ -319,6 +319,23 @@ enum cli_status rpc_wait(struct server *server, struct rpc_call *call)
 	return call->outcome;
 }
 
+bool rpc_is_border(const struct rpc_call *call)
+{
+	/* Whether a window really ends before it begins is checked before anything is asked. */
+	return call->outcome == CLI_FAILED && holds(call->why, "query start time is after end time");
+}
+
+enum cli_status rpc_wait_from(struct server *server, struct rpc_call *call, int64_t *start)
+{
+	enum cli_status status = rpc_wait(server, call);
+
+	if (!rpc_is_border(call))
+		return status;
+	rpc_release(call);
+	--*start;
+	return rpc_wait(server, call);
+}
+
 enum cli_status rpc_report(const struct rpc_call *call)
 {
 	if (call->outcome != CLI_OK)

@@ -38,6 +38,12 @@ struct rpc_call {
 void rpc_start(struct server *server, struct rpc_call *call);
 /* Starts it and waits. Returns the outcome; says nothing. */
 enum cli_status rpc_wait(struct server *server, struct rpc_call *call);
+/* In the mode v1-v2-dual a window that begins where the storages meet is refused with words that are not true of
+ * it. */
+bool rpc_is_border(const struct rpc_call *call);
+/* As rpc_wait; a window refused for that is asked for from a millisecond earlier: for questions where that
+ * changes nothing. *start is the field of the request. */
+enum cli_status rpc_wait_from(struct server *server, struct rpc_call *call, int64_t *start);
 /* Says "METHOD: why" and returns the outcome. */
 enum cli_status rpc_report(const struct rpc_call *call);
 void rpc_release(struct rpc_call *call);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/fetch/flame.h"
+
 #define CALLS_MAX 600 /* where storages meet, the window is halved until the parts fit together */
 
 struct fetch {
@@ -164,25 +166,37 @@ static enum cli_status add_answer(struct fetch *fetch, const Pyro__SelectSeriesR
 	return good ? CLI_OK : no_memory();
 }
 
-static bool is_border(const char *why)
+static bool equal(double a, double b)
 {
-	return strstr(why, "query start time is after end time") != NULL;
+	return fabs(a - b) <= fabs(a) * 1e-12;
 }
 
-/* The total of (after, to] by another way, for servers of the mode dual. */
-static bool sum_fits(struct fetch *fetch, const struct span *span, bool with_start, double sum)
+/* Whether the points of the whole window add up to the total of its profiles. Only servers of the mode dual may fail in
+ * that; the question tells the mode as well. */
+static bool window_fits(struct fetch *fetch, const struct window *window, double sum)
 {
 	struct question question = *fetch->question;
 	int64_t total = 0;
 
-	question.window = (struct window){span->after_ms + !with_start, span->to_ms};
+	question.window = *window;
+	fetch->series->mode = mode_find(fetch->server, &question, &total);
+	return fetch->series->mode != MODE_DUAL || equal((double)total, sum);
+}
+
+/* The same of a span, on a server that is known to be of that mode. */
+static bool span_fits(struct fetch *fetch, const struct span *span, double sum)
+{
+	struct question question = *fetch->question;
+	int64_t total = 0;
+
+	/* A millisecond cannot be asked for in smaller parts. */
+	if (span->to_ms - span->after_ms <= 1)
+		return true;
+	question.window = (struct window){span->after_ms + 1, span->to_ms};
+	question.max_nodes = 1;
 	fetch->calls++;
-	enum mode mode = mode_find(fetch->server, &question, &total);
-	if (mode == MODE_DUAL) {
-		fetch->checked = true;
-		return fabs((double)total - sum) <= fabs((double)total) * 1e-12;
-	}
-	return true;
+	enum cli_status status = flame_total(fetch->server, &question, &total);
+	return (status == CLI_OK || status == CLI_EMPTY) && equal((double)total, sum);
 }
 
 /* ---- spans that are asked until they fit ---- */
@@ -205,10 +219,12 @@ static enum cli_status fill_halves(struct fetch *fetch, const struct span *span)
 	return status == CLI_OK ? fill(fetch, &second) : status;
 }
 
-/* A span that begins where the storages meet is refused: its first millisecond by itself, and the rest. */
+/* A span that begins where the storages meet is refused: its first millisecond by itself, the rest of its first step, and
+ * the other steps. */
 static enum cli_status fill_past_border(struct fetch *fetch, const struct span *span)
 {
-	struct span rest = {span->after_ms + 1, span->to_ms, span->to_ms - span->after_ms - 1};
+	struct span rest = {span->after_ms + 1, span->after_ms + span->step_ms, span->step_ms - 1};
+	struct span steps = {rest.to_ms, span->to_ms, span->step_ms};
 	Pyro__SelectSeriesRequest request;
 	struct scope_stack stack;
 	struct rpc_call call;
@@ -223,7 +239,9 @@ static enum cli_status fill_past_border(struct fetch *fetch, const struct span *
 	}
 	rpc_release(&call);
 	scope_stack_release(&stack);
-	return status == CLI_OK && rest.step_ms > 0 ? fill_halves(fetch, &rest) : status;
+	if (status == CLI_OK && rest.step_ms > 0)
+		status = fill(fetch, &rest);
+	return status == CLI_OK && steps.to_ms > steps.after_ms ? fill(fetch, &steps) : status;
 }
 
 static enum cli_status fill(struct fetch *fetch, const struct span *span)
@@ -237,11 +255,11 @@ static enum cli_status fill(struct fetch *fetch, const struct span *span)
 
 	if (status == CLI_OK) {
 		fits = points_fit((const void *)call.answer, span, &sum, &at_start) &&
-		       (!fetch->checked || sum_fits(fetch, span, false, sum));
+		       (!fetch->checked || span_fits(fetch, span, sum));
 		if (fits)
 			status = add_answer(fetch, (const void *)call.answer, span);
 	}
-	bool border = status == CLI_FAILED && is_border(call.why) && span->to_ms - span->after_ms > 1;
+	bool border = rpc_is_border(&call);
 	if (status != CLI_OK && !border)
 		rpc_report(&call);
 	rpc_release(&call);
@@ -295,7 +313,7 @@ static enum cli_status attempt_piece(struct fetch *fetch, struct attempt *attemp
 		*sum += tail_sum;
 	}
 	const struct rpc_call *failed = attempt->tail_call.outcome != CLI_OK ? &attempt->tail_call : &attempt->call;
-	if (status == CLI_FAILED && is_border(failed->why)) {
+	if (rpc_is_border(failed)) {
 		*fits = false;
 		return CLI_OK;
 	}
@@ -337,8 +355,8 @@ static enum cli_status fill_piece(struct fetch *fetch, const struct window *piec
 	}
 	sum += fetch->series->sum - edge_before;
 	if (fits && scope_is_all(&fetch->question->scope)) {
-		struct span all = {piece->from_ms, piece->to_ms, 0};
-		fits = sum_fits(fetch, &all, first, sum);
+		struct window inside = {piece->from_ms + !first, piece->to_ms};
+		fits = window_fits(fetch, &inside, sum);
 	}
 	fetch->checked |= !fits;
 	if (attempt.span.to_ms > attempt.span.after_ms)
@@ -448,24 +466,28 @@ void series_release(struct series *series)
 	*series = (struct series){.lines = NULL};
 }
 
-void series_cover(const struct series *series, const struct window *window, int64_t step_ms, struct series_coverage *coverage)
+static bool has_point(const struct series_line *line, int64_t time_ms)
 {
-	int64_t length = window->to_ms - window->from_ms;
+	struct series_point wanted = {time_ms, 0};
 
+	return line->points_n > 0 && bsearch(&wanted, line->points, line->points_n, sizeof(wanted), compare_points);
+}
+
+void series_cover(const struct series_line *lines, size_t lines_n, const struct window *window, int64_t step_ms,
+                  struct series_coverage *coverage)
+{
 	*coverage = (struct series_coverage){.step_ms = step_ms};
-	coverage->steps = (uint32_t)((length + step_ms - 1) / step_ms);
 	for (int64_t at = window->from_ms; at < window->to_ms; at += step_ms) {
-		int64_t end = at + step_ms < window->to_ms ? at + step_ms : window->to_ms;
+		int64_t end = at + step_ms;
 		bool any = false;
-		for (size_t i = 0; !any && i < series->lines_n; i++) {
-			struct series_point wanted = {end, 0};
-			const struct series_line *line = &series->lines[i];
-			any = bsearch(&wanted, line->points, line->points_n, sizeof(wanted), compare_points) != NULL;
-		}
+		/* The last step may be cut short, by the end of the window or by a millisecond before the next piece. */
+		for (size_t i = 0; !any && i < lines_n; i++)
+			any = has_point(&lines[i], end) || (end > window->to_ms && has_point(&lines[i], window->to_ms));
+		coverage->steps++;
 		coverage->covered += any;
 		if (any && !coverage->first_ms)
-			coverage->first_ms = end;
+			coverage->first_ms = end < window->to_ms ? end : window->to_ms;
 		if (any)
-			coverage->last_ms = end;
+			coverage->last_ms = end < window->to_ms ? end : window->to_ms;
 	}
 }

@@ -35,11 +35,13 @@ enum cli_status series_fetch(struct server *server, const struct question *quest
                              int64_t step_ms, struct series *series);
 void series_release(struct series *series);
 
-/* How the window is covered: step of the points that question's group has, 60 or fewer a window. */
+/* How a window is covered by points of these lines: of how many steps, and in how many is a point of any line. The
+ * window begins on the grid of the points, whose step is step_ms. */
 struct series_coverage {
-	uint32_t steps, covered;       /* in all, and with a point in any line */
-	int64_t step_ms, first_ms, last_ms; /* of the points; 0 without */
+	uint32_t steps, covered;
+	int64_t step_ms, first_ms, last_ms; /* times of the first and last such point; 0 without */
 };
-void series_cover(const struct series *series, const struct window *window, int64_t step_ms, struct series_coverage *coverage);
+void series_cover(const struct series_line *lines, size_t lines_n, const struct window *window, int64_t step_ms,
+                  struct series_coverage *coverage);
 
 #endif
