@@ -116,6 +116,11 @@ file == 1 && command == "tags" {
 	}
 	next
 }
+file == 1 && command == "topproto" {
+	if (FNR == 1) { out_unit = $1; sub(/^[^:]*:/, "", out_unit); next }
+	want[++w] = $3 "\t" $2 "\t" $1
+	next
+}
 file == 1 { want[++w] = $0; next }
 
 # ---- ours ----
@@ -131,6 +136,17 @@ command == "top" {
 	if (!same_share(want[g, 2], $2)) fail(name ": flat_share " $2 " and not " want[g, 2])
 	if (!same_share(want[g, 5], $4)) fail(name ": cum_share " $4 " and not " want[g, 5])
 	if (!same_share(want[g, 3], $13 - no_stack)) fail(name ": sum_share " $13 " and not " want[g, 3])
+}
+# In the unit of the reference's profile, without fractions.
+function whole(value,    f) {
+	f = unit_find(unit)
+	return sprintf("%d", f != "" && out_unit in factor ? value * factor[f] / factor[out_unit] : value)
+}
+command == "topproto" {
+	if ($5 == "(no stack)") next
+	# Code without symbols has no function to be called by.
+	row = ($5 ~ /^([[].*[]]|<unknown>)$/ ? "??" : $5) "\t" whole($1) "\t" whole($3)
+	if (row != want[++g]) fail("row " g ": " row " and not " want[g])
 }
 command ~ /^(tree|peek)$/ {
 	g++
