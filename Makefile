@@ -26,6 +26,8 @@ DEP_C    := $(shell $(PKG) --cflags $(DEPS) libcgraph)
 DEP_L    := $(shell $(PKG) --libs $(DEPS))
 CGRAPH_L := $(shell $(PKG) --libs libcgraph)
 CURL_L   := $(shell $(PKG) --libs libcurl 2>/dev/null)
+# libiberty has no .pc file.
+SYMBOL_L := $(if $(shell printf '\043include <libiberty/demangle.h>' | $(CC) -E -x c - 2>/dev/null),$(shell $(PKG) --libs libdw libelf 2>/dev/null && echo -liberty))
 ALLC      = $(STD) $(WARN) $(WERROR) $(HARDEN) $(REPRO) -I. -I$(O)/gen $(DEP_C) -DVERSION='"$(VERSION)"' $(CPPFLAGS) $(CFLAGS)
 ALLL      = -pie -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--build-id=none $(LDFLAGS)
 
@@ -36,20 +38,26 @@ ifeq ($(CURL_L),)
 $(warning libcurl is missing: pprof-fetch is not built (Debian: libcurl4-openssl-dev))
 MAINS    := $(filter-out cmd/pprof-fetch.c,$(MAINS))
 endif
+ifeq ($(SYMBOL_L),)
+$(warning elfutils or libiberty is missing: pprof-symbolize is not built (Debian: libdw-dev libiberty-dev))
+MAINS    := $(filter-out cmd/pprof-symbolize.c,$(MAINS))
+endif
 TOOLS    := $(MAINS:cmd/%.c=%)
 BINS     := $(TOOLS:%=$(O)/%)
 PP_OBJ   := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard libpprof/*.c))) $(GEN).o
 PD_OBJ   := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard libdiff/*.c)))
-CMD_OBJ  := $(patsubst %.c,$(O)/%.o,$(sort $(filter-out $(MAINS),$(wildcard cmd/*.c))))
+CMD_OBJ  := $(patsubst %.c,$(O)/%.o,$(sort $(filter-out cmd/pprof-%.c cmd/rca-report.c,$(wildcard cmd/*.c))))
 FETCHOBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard cmd/fetch/*.c))) $(FETCHGEN).o
+SYMBOLOBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard cmd/symbols/*.c)))
 STANDOBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard cmd/test/standin/*.c)))
 LIBS     := $(O)/libcmd.a $(O)/libdiff.a $(O)/libpprof.a
 FETCHLIB := $(O)/libfetch.a
+SYMBOLLIB := $(O)/libsymbols.a
 STANDIN  := $(if $(STANDOBJ),$(if $(CURL_L),$(O)/cmd/test/standin/standin))
 UNIT     := $(patsubst %.c,$(O)/%,$(sort $(wildcard libpprof/test/test_*.c libdiff/test/test_*.c cmd/test/test_*.c \
-                $(if $(CURL_L),cmd/fetch/test/test_*.c))))
+                $(if $(CURL_L),cmd/fetch/test/test_*.c) $(if $(SYMBOL_L),cmd/symbols/test/test_*.c))))
 FUZZ     := $(patsubst %.c,$(O)/%,$(sort $(wildcard libpprof/fuzz/fuzz_*.c libdiff/fuzz/fuzz_*.c)))
-HDRS     := $(wildcard libpprof/*.h libdiff/*.h cmd/*.h cmd/fetch/*.h)
+HDRS     := $(wildcard libpprof/*.h libdiff/*.h cmd/*.h cmd/fetch/*.h cmd/symbols/*.h)
 GENH     := $(GEN).h $(FETCHGEN).h
 MANS     := $(wildcard man/*.[1357])
 
@@ -74,21 +82,25 @@ $(O)/libpprof.a: $(PP_OBJ)
 $(O)/libdiff.a: $(PD_OBJ)
 $(O)/libcmd.a: $(CMD_OBJ)
 $(FETCHLIB): $(FETCHOBJ)
+$(SYMBOLLIB): $(SYMBOLOBJ)
 $(O)/%.a:
 	$(Q)rm -f $@ && $(AR) rcsD $@ $^
 
 # Only pprof-dot and pprof-fetch pull cmd/dotfile.o out of libcmd.a, so only they link cgraph. libcurl and what
-# calls it (libfetch.a) goes into pprof-fetch alone.
+# calls it (libfetch.a) goes into pprof-fetch alone; libdw, libelf and libiberty (libsymbols.a) into pprof-symbolize.
 $(BINS): $(O)/%: $(O)/cmd/%.o $(LIBS)
-	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $(filter %.o,$^) $(filter $(FETCHLIB),$^) $(LIBS) $(DEP_L) \
-	    $(if $(filter %-dot %-fetch,$*),$(CGRAPH_L)) $(if $(filter %-fetch,$*),$(CURL_L)) -lm
+	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $(filter %.o,$^) $(filter $(FETCHLIB) $(SYMBOLLIB),$^) $(LIBS) $(DEP_L) \
+	    $(if $(filter %-dot %-fetch,$*),$(CGRAPH_L)) $(if $(filter %-fetch,$*),$(CURL_L)) \
+	    $(if $(filter %-symbolize,$*),$(SYMBOL_L)) -lm
 $(O)/pprof-fetch: $(FETCHLIB)
+$(O)/pprof-symbolize: $(SYMBOLLIB)
 $(STANDIN): $(STANDOBJ) $(FETCHLIB) $(LIBS)
 	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $(filter %.o,$^) $(FETCHLIB) $(LIBS) $(DEP_L) -lm
 $(UNIT): $(O)/%: $(O)/%.o $(LIBS)
-	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $(filter %.o,$^) $(filter $(FETCHLIB),$^) $(LIBS) $(DEP_L) \
-	    $(if $(filter $(FETCHLIB),$^),$(CURL_L)) -lcmocka -lm
+	$(Q)$(CC) $(CFLAGS) $(ALLL) -o $@ $(filter %.o,$^) $(filter $(FETCHLIB) $(SYMBOLLIB),$^) $(LIBS) $(DEP_L) \
+	    $(if $(filter $(FETCHLIB),$^),$(CURL_L)) $(if $(filter $(SYMBOLLIB),$^),$(SYMBOL_L)) -lcmocka -lm
 $(filter $(O)/cmd/fetch/test/%,$(UNIT)): $(FETCHLIB)
+$(filter $(O)/cmd/symbols/test/%,$(UNIT)): $(SYMBOLLIB)
 $(FUZZ): $(O)/%: $(O)/%.o $(O)/libpprof/fuzz/driver.o $(O)/libpprof/fuzz/seeds.o $(LIBS)
 	$(Q)$(CC) $(CFLAGS) $(ALLL) $(FUZZER) -o $@ $(filter %.o,$^) $(LIBS) $(DEP_L) -lm
 

@@ -357,3 +357,8 @@ int pp_gz_writer_finish(struct pp_gz_writer *writer, struct pp_error *err)
 	writer->z.avail_in = 0;
 	return pack(writer, Z_FINISH, err);
 }
+
+uint32_t pp_crc32(uint32_t crc, const void *bytes, size_t n)
+{
+	return (uint32_t)crc32_z(crc, bytes, n);
+}

@@ -39,4 +39,7 @@ struct pp_sink pp_gz_writer_sink(struct pp_gz_writer *writer);
 int pp_gz_writer_finish(struct pp_gz_writer *writer, struct pp_error *err) PP_MUSTUSE;
 void pp_gz_writer_free(struct pp_gz_writer *writer);
 
+/* The CRC-32 of gzip, which debug files are known by too. Begin with 0; goes on from an earlier result. */
+uint32_t pp_crc32(uint32_t crc, const void *bytes, size_t n);
+
 #endif
