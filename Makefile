@@ -104,7 +104,7 @@ $(filter $(O)/cmd/symbols/test/%,$(UNIT)): $(SYMBOLLIB)
 $(FUZZ): $(O)/%: $(O)/%.o $(O)/libpprof/fuzz/driver.o $(O)/libpprof/fuzz/seeds.o $(LIBS)
 	$(Q)$(CC) $(CFLAGS) $(ALLL) $(FUZZER) -o $@ $(filter %.o,$^) $(LIBS) $(DEP_L) -lm
 
-tests: $(BINS) $(UNIT) $(FUZZ) $(STANDIN)
+tests: $(BINS) $(UNIT) $(FUZZ) $(STANDIN) $(O)/scripts/resample
 
 # Every suite prints TAP; run-tests adds the results up and ends with "N passed, N failed, N skipped".
 check: tests check-headers
@@ -152,6 +152,10 @@ rcabench: all
 rcabench-ablate: all $(RESAMPLE)
 	scripts/rcabench-ablate $(CASES) $(O)
 
+# How often pprof-diff is wrong, on profiles whose truth is known; the table of pprof-diff(1). Minutes.
+calibrate: all $(RESAMPLE)
+	scripts/calibrate $(O) $(SEEDS)
+
 bench: all $(BENCH)
 	scripts/bench $(O)
 
@@ -167,11 +171,12 @@ help:
 	@echo 'make demo      print the report of the shipped incident'
 	@echo 'make rcabench CASES=FOLDER   score rca-report on cases whose causes are known'
 	@echo 'make rcabench-ablate CASES=FOLDER   the same with less and less to go on'
+	@echo 'make calibrate [SEEDS=200]   false alarms and coverage of intervals of pprof-diff'
 	@echo 'make bench     speed and memory, against the reference where it is installed'
 	@echo 'make install [DESTDIR=] [PREFIX=/usr/local]'
 
 FORCE:
-.PHONY: all tests fuzz fuzzers check check-asan check-valgrind check-headers install bench rcabench rcabench-ablate demo clean help FORCE
+.PHONY: all tests fuzz fuzzers check check-asan check-valgrind check-headers install bench rcabench rcabench-ablate calibrate demo clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:

@@ -74,23 +74,26 @@ struct point {
 	double ratio, abundance, variance;
 };
 
-/* Rank (from 1) of a value among sorted ones, ties sharing their mean rank. */
-static double rank_among(const double *sorted, size_t n, double value)
+/* How many of n sorted values are below value, or not above it. */
+static size_t count_below(const double *sorted, size_t n, double value, bool equal_too)
 {
-	size_t low = 0, high = n, upto;
+	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (sorted[middle] < value)
+		if (sorted[middle] < value || (equal_too && sorted[middle] == value))
 			low = middle + 1;
 		else
 			high = middle;
 	}
+	return low;
+}
 
-	for (upto = low; upto < n && sorted[upto] == value; upto++)
-		;
-	return ((double)low + 1 + (double)upto) / 2;
+/* Rank (from 1) of a value among sorted ones, ties sharing their mean rank. */
+static double rank_among(const double *sorted, size_t n, double value)
+{
+	return ((double)count_below(sorted, n, value, false) + 1 + (double)count_below(sorted, n, value, true)) / 2;
 }
 
 static double trimmed_mean(const struct point *points, size_t n, double *ratios, double *abundances)
