@@ -74,6 +74,19 @@ static enum cli_status read_file(const char *folder, const char *name, void *(*p
 	return status;
 }
 
+/* What pprof-fetch found out: access refused and nothing ingested are exits that no profile can tell. */
+static enum cli_status adopt_exit(struct pd_facts *facts, const struct pd_facts *fetched)
+{
+	const char *exit = pd_facts_get(fetched, "exit");
+	struct pp_error err = PP_ERROR_INIT;
+
+	if (!exit || (strcmp(exit, "A") != 0 && strcmp(exit, "B") != 0))
+		return CLI_OK;
+	if (pd_facts_adopt(facts, fetched, "exit", &err) == 0 && pd_facts_adopt(facts, fetched, "exit_reason", &err) == 0)
+		return CLI_OK;
+	return cli_report("fetch.tsv", &err);
+}
+
 static enum cli_status list_side(const char *folder, const char *side, struct input_names *names, bool *found)
 {
 	char *path = join(folder, side);
@@ -90,7 +103,7 @@ enum cli_status casefolder_open(const char *path, struct casefolder *folder)
 {
 	static const char *const sides[CASEFOLDER_SIDES_N] = {"baseline", "incident", "control"};
 	struct pp_error err = PP_ERROR_INIT;
-	void *facts = NULL, *load = NULL, *symptoms = NULL, *changed = NULL;
+	void *facts = NULL, *fetched = NULL, *load = NULL, *symptoms = NULL, *changed = NULL;
 	bool has_case, has_side[CASEFOLDER_SIDES_N], found;
 	enum cli_status status;
 	struct stat st;
@@ -102,6 +115,7 @@ enum cli_status casefolder_open(const char *path, struct casefolder *folder)
 		return CLI_SYSTEM;
 	}
 	if ((status = read_file(path, "case.tsv", parse_facts, &facts, &has_case)) != CLI_OK ||
+	    (status = read_file(path, "fetch.tsv", parse_facts, &fetched, &found)) != CLI_OK ||
 	    (status = read_file(path, "load.tsv", parse_load, &load, &found)) != CLI_OK ||
 	    (status = read_file(path, "symptoms.tsv", parse_symptoms, &symptoms, &found)) != CLI_OK ||
 	    (status = read_file(path, "changed.txt", parse_changed, &changed, &found)) != CLI_OK)
@@ -114,7 +128,10 @@ enum cli_status casefolder_open(const char *path, struct casefolder *folder)
 	}
 	if (status == CLI_OK && !facts && !(facts = pd_facts_parse(pp_str_of(""), &err)))
 		status = cli_report(path, &err);
+	if (status == CLI_OK)
+		status = adopt_exit(facts, fetched);
 done:
+	pd_facts_free(fetched);
 	folder->facts = facts;
 	folder->load = load;
 	folder->symptoms = symptoms;

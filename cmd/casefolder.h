@@ -1,5 +1,5 @@
 /* A case folder on disk: case.tsv, load.tsv, symptoms.tsv and changed.txt as structs, and the names of the
- * profiles in baseline/, incident/ and control/. */
+ * profiles in baseline/, incident/ and control/. fetch.tsv, where pprof-fetch left it, adds the exit to case.tsv. */
 #ifndef CASEFOLDER_H
 #define CASEFOLDER_H
 

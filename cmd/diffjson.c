@@ -107,18 +107,45 @@ static struct pp_json *totals_json(const struct pd_comparison *c)
 	return json;
 }
 
-static struct pp_json *inputs_json(const struct pd_comparison *c)
+static void add_inputs(struct pp_json *inputs, const struct pd_comparison *c, const char *const sides[2])
 {
-	struct pp_json *inputs = pp_json_array();
 	for (size_t i = 0; i < c->replicates_n; i++) {
 		const struct pd_replicate *replicate = &c->replicates[i];
+		if (!sides[replicate->side])
+			continue;
 		struct pp_json *input = pp_json_object();
-		pp_json_str(input, "side", replicate->side == PD_BASELINE ? PP_LIT("baseline") : PP_LIT("incident"));
+		pp_json_str(input, "side", pp_str_of(sides[replicate->side]));
 		pp_json_str(input, "name", pp_str_of(replicate->name));
 		pp_json_str(input, "content_hash", pp_str_of(replicate->origin.content_hash));
 		pp_json_add(inputs, NULL, input);
 	}
+}
+
+static struct pp_json *inputs_json(const struct diffprint *what)
+{
+	const char *const own[2] = {"baseline", "incident"};
+	const char *const others[2] = {what->same_baseline ? NULL : "control_baseline", "control"};
+	struct pp_json *inputs = pp_json_array();
+	add_inputs(inputs, what->comparison, own);
+	if (what->control)
+		add_inputs(inputs, what->control, others);
 	return inputs;
+}
+
+/* What the control did; null without one. */
+static void control_json(struct pp_json *json, const struct diffprint *what)
+{
+	const struct pd_comparison *control = what->control;
+	if (!control) {
+		pp_json_null(json, "control");
+		return;
+	}
+	struct pp_json *one = pp_json_object();
+	pp_json_str(one, "baseline", what->same_baseline ? PP_LIT("that of the comparison") : PP_LIT("its own"));
+	pp_json_add(one, "totals", totals_json(control));
+	pp_json_str(one, "noise", pp_str_of(diffprint_noise(control)));
+	pp_json_real(one, "any_change_p", diffprint_six_digits(control->any_p));
+	pp_json_add(json, "control", one);
 }
 
 int diffjson_print(const struct diffprint *what, struct pp_sink *sink, struct pp_error *err)
@@ -136,7 +163,8 @@ int diffjson_print(const struct diffprint *what, struct pp_sink *sink, struct pp
 	pp_json_add(json, "noise_model", noise_json(c));
 	pp_json_real(json, "tests", c->tests_n);
 	pp_json_real(json, "any_change_p", diffprint_six_digits(c->any_p));
-	pp_json_add(json, "inputs", inputs_json(c));
+	control_json(json, what);
+	pp_json_add(json, "inputs", inputs_json(what));
 	pp_json_add(json, "rows", diffrows_json(what));
 	int result = pp_json_write(json, 1, sink, err);
 	pp_json_free(json);

@@ -7,6 +7,8 @@
 
 struct diffprint {
 	const struct pd_comparison *comparison;
+	const struct pd_comparison *control;      /* what the rows' "beyond" refers to; NULL without one */
+	bool same_baseline;                       /* the control was compared with the comparison's baseline */
 	const struct pd_explanation *explanation; /* for words and JSON; NULL for TSV */
 	enum pp_granularity by;
 	bool all;       /* also rows without any change */

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum pd_load_side load_sides[] = {[PD_BASELINE] = PD_LOAD_BASELINE, [PD_INCIDENT] = PD_LOAD_INCIDENT};
+static const enum pd_load_side load_sides[DIFF_GROUPS_N] = {
+	[DIFF_BASELINE] = PD_LOAD_BASELINE,
+	[DIFF_INCIDENT] = PD_LOAD_INCIDENT,
+	[DIFF_CONTROL_BASELINE] = PD_LOAD_BASELINE,
+	[DIFF_CONTROL] = PD_LOAD_CONTROL,
+};
 
 static enum cli_status read_load(struct diffsides *sides, const char *name)
 {
@@ -18,12 +23,13 @@ static enum cli_status read_load(struct diffsides *sides, const char *name)
 	return status;
 }
 
-enum cli_status diffsides_open(struct diffsides *sides, const struct cli_list operands[2], const char *load_file)
+enum cli_status diffsides_open(struct diffsides *sides, const struct cli_list operands[DIFF_GROUPS_N], const char *load_file)
 {
 	*sides = (struct diffsides)DIFFSIDES_INIT;
 	enum cli_status status = CLI_OK;
-	for (int side = 0; side < 2 && status == CLI_OK; side++)
-		status = input_expand(&operands[side], &sides->names[side]);
+	for (int group = 0; group < DIFF_GROUPS_N && status == CLI_OK; group++)
+		if (operands[group].n)
+			status = input_expand(&operands[group], &sides->names[group]);
 	if (status == CLI_OK && load_file)
 		status = read_load(sides, load_file);
 	return status;
@@ -54,9 +60,11 @@ enum cli_status diffsides_open_case(struct diffsides *sides, const char *path)
 	if (status == CLI_OK) {
 		const char *lens = pd_facts_get(folder.facts, "lens");
 		status = lens ? use_lens(sides, lens) : CLI_OK;
-		for (int side = 0; side < 2; side++) {
-			sides->names[side] = folder.profiles[load_sides[side]];
-			folder.profiles[load_sides[side]] = (struct input_names){NULL, 0};
+		for (int group = 0; group < DIFF_GROUPS_N; group++) {
+			if (group == DIFF_CONTROL_BASELINE)
+				continue;
+			sides->names[group] = folder.profiles[load_sides[group]];
+			folder.profiles[load_sides[group]] = (struct input_names){NULL, 0};
 		}
 		sides->load = folder.load;
 		folder.load = NULL;
@@ -65,9 +73,9 @@ enum cli_status diffsides_open_case(struct diffsides *sides, const char *path)
 	return status;
 }
 
-void diffsides_drop(struct diffsides *sides, enum pd_side side, size_t i)
+void diffsides_drop(struct diffsides *sides, int group, size_t i)
 {
-	struct input_names *names = &sides->names[side];
+	struct input_names *names = &sides->names[group];
 	free(names->names[i]);
 	memmove(names->names + i, names->names + i + 1, (names->n - i - 1) * sizeof(*names->names));
 	names->n--;
@@ -76,35 +84,35 @@ void diffsides_drop(struct diffsides *sides, enum pd_side side, size_t i)
 void diffsides_release(struct diffsides *sides)
 {
 	free(sides->sample_type);
-	input_names_release(&sides->names[0]);
-	input_names_release(&sides->names[1]);
+	for (int group = 0; group < DIFF_GROUPS_N; group++)
+		input_names_release(&sides->names[group]);
 	pd_load_free(sides->load);
 }
 
-const struct pd_load_row *diffsides_row(const struct diffsides *sides, enum pd_side side, size_t i)
+const struct pd_load_row *diffsides_row(const struct diffsides *sides, int group, size_t i)
 {
-	const char *name = sides->names[side].names[i], *slash = strrchr(name, '/');
-	return pd_load_find(sides->load, load_sides[side], slash ? slash + 1 : name, sides->names[side].n);
+	const char *name = sides->names[group].names[i], *slash = strrchr(name, '/');
+	return pd_load_find(sides->load, load_sides[group], slash ? slash + 1 : name, sides->names[group].n);
 }
 
-double diffsides_exposure(const struct diffsides *sides, enum pd_side side, size_t i)
+double diffsides_exposure(const struct diffsides *sides, int group, size_t i)
 {
-	const struct pd_load_row *row = diffsides_row(sides, side, i);
+	const struct pd_load_row *row = diffsides_row(sides, group, i);
 	size_t same = 0, with_row = 0;
 	double sum = 0;
 	if (!sides->load)
 		return NAN;
-	for (size_t k = 0; k < sides->names[side].n; k++) {
-		const struct pd_load_row *other = diffsides_row(sides, side, k);
+	for (size_t k = 0; k < sides->names[group].n; k++) {
+		const struct pd_load_row *other = diffsides_row(sides, group, k);
 		same += other == row;
 		with_row += other != NULL;
 	}
 	if (row)
 		return row->total / (double)same;
-	if (with_row > 0)
+	if (with_row > 0 || group == DIFF_CONTROL_BASELINE)
 		return NAN;
 	for (size_t k = 0; k < sides->load->rows_n; k++)
-		if (sides->load->rows[k].side == load_sides[side])
+		if (sides->load->rows[k].side == load_sides[group])
 			sum += sides->load->rows[k].total;
-	return sum / (double)sides->names[side].n;
+	return sum / (double)sides->names[group].n;
 }

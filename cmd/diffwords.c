@@ -96,6 +96,43 @@ static void say_checks(struct words *words, const struct pd_comparison *c)
 			    c->checks[i].name, c->checks[i].text);
 }
 
+/* The first row that changed beyond the control; how many did. */
+static const struct pd_row *first_beyond(const struct pd_comparison *c, size_t *n)
+{
+	const struct pd_row *first = NULL;
+	*n = 0;
+	for (size_t i = 0; i < c->rows_n; i++) {
+		const struct pd_row *row = &c->rows[i];
+		bool changed = row->flat_beyond.q < DIFFPRINT_SIGNIFICANT || row->cum_beyond.q < DIFFPRINT_SIGNIFICANT;
+		*n += changed;
+		if (changed && (!first || (row->flat_beyond.q < DIFFPRINT_SIGNIFICANT &&
+		                           !(first->flat_beyond.q < DIFFPRINT_SIGNIFICANT))))
+			first = row;
+	}
+	return first;
+}
+
+static void say_control(struct words *words, const struct diffprint *what)
+{
+	if (!what->control)
+		return;
+	char text[500] = "nothing changed beyond it";
+	size_t n;
+	const struct pd_row *row = first_beyond(what->comparison, &n);
+	if (row) {
+		bool flat = row->flat_beyond.q < DIFFPRINT_SIGNIFICANT;
+		const struct pd_beyond *b = flat ? &row->flat_beyond : &row->cum_beyond;
+		struct pp_str label = pp_frames_label(what->comparison->frames, row->frame);
+		snprintf(text, sizeof(text),
+		         "%zu frames changed beyond it, first %.*s: %s %.3g times what the control did (95%% interval %.3g to %.3g)",
+		         n, label.len < 200 ? (int)label.len : 200, label.ptr ? label.ptr : "", flat ? "flat" : "cumulative",
+		         b->ratio, b->low, b->high);
+	}
+	say_totals(words, what->same_baseline ? "Control, against the same baseline" : "Control, against its own baseline",
+	           what->control->total, what->control->unit);
+	say(words, "Beyond the control: %s", text);
+}
+
 static void say_verdicts(struct words *words, const struct pd_explanation *explanation)
 {
 	for (size_t i = 0; i < explanation->causes_n; i++) {
@@ -139,6 +176,7 @@ int diffwords_print(const struct diffprint *what, bool markdown, struct pp_sink 
 		say_totals(&words, "As measured", c->raw_total, c->unit);
 	say(&words, "Samples: %s", counts->text);
 	say_noise(&words, c);
+	say_control(&words, what);
 	say_checks(&words, c);
 	say_verdicts(&words, what->explanation);
 	say_result(&words, what);

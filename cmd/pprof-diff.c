@@ -2,6 +2,7 @@
 #include "cmd/cli.h"
 #include "cmd/diffprint.h"
 #include "cmd/diffsides.h"
+#include "cmd/failover.h"
 #include "cmd/input.h"
 #include "cmd/output.h"
 #include "cmd/table.h"
@@ -9,6 +10,7 @@
 #include <math.h>
 
 #include "libdiff/compare.h"
+#include "libdiff/control.h"
 #include "libdiff/explain.h"
 #include "libdiff/subtract.h"
 
@@ -19,8 +21,9 @@ static const char *const normalizations[] = {"raw", "duration", "total", "exposu
 struct request {
 	struct input input;
 	struct output output;
-	struct cli_list side[2]; /* operands, by enum pd_side */
-	const char *sample_type, *load, *folder;
+	struct cli_list group[DIFF_GROUPS_N]; /* operands */
+	const char *sample_type, *load, *folder, *fail_over;
+	struct failover failover;
 	int by, normalization, format;
 	bool all, exit_code;
 	double min_samples;
@@ -29,33 +32,44 @@ struct request {
 
 /* ---- input ---- */
 
-/* Two operands are baseline and incident; else both come by options. Options that need each other are
- * checked here as well. */
-static enum cli_status choose_sides(const struct request *request, const struct cli_list *operands,
-                                    struct cli_list sides[2])
+/* Options that need each other, or that do not go together. */
+static enum cli_status check_options(const struct request *request)
 {
+	bool control = request->group[DIFF_CONTROL].n > 0;
 	if (request->format == FORMAT_PPROF && request->normalization != PD_RAW)
 		return cli_usage("--format pprof writes values as measured: it does not go with --normalize");
+	if (request->format == FORMAT_PPROF && (control || request->fail_over))
+		return cli_usage("--format pprof does not go with --control or --fail-over");
 	if (request->normalization == PD_EXPOSURE && !request->load && !request->folder)
 		return cli_usage("--normalize exposure needs --load");
-	bool by_options = request->side[PD_BASELINE].n || request->side[PD_INCIDENT].n;
+	if (request->group[DIFF_CONTROL_BASELINE].n && !control)
+		return cli_usage("--control-baseline needs --control");
+	if (request->failover.total && request->normalization == PD_TOTAL)
+		return cli_usage("--fail-over total does not go with --normalize total, which makes totals equal");
+	return CLI_OK;
+}
+
+/* Two operands are baseline and incident; else both come by options. */
+static enum cli_status choose_sides(const struct request *request, const struct cli_list *operands,
+                                    struct cli_list groups[DIFF_GROUPS_N])
+{
+	bool by_options = request->group[DIFF_BASELINE].n || request->group[DIFF_INCIDENT].n;
+	for (int group = 0; group < DIFF_GROUPS_N; group++)
+		groups[group] = request->group[group];
 	if (request->folder)
-		return operands->n || by_options || request->load
+		return operands->n || by_options || request->load || request->group[DIFF_CONTROL].n
 		               ? cli_usage("--case has the sides and load.tsv: it does not go with others")
 		               : CLI_OK;
 	if (!by_options && operands->n == 2) {
 		for (int side = 0; side < 2; side++)
-			sides[side] = (struct cli_list){operands->items + side, 1};
+			groups[side] = (struct cli_list){operands->items + side, 1};
 		return CLI_OK;
 	}
 	if (operands->n)
 		return cli_usage(by_options ? "operands and --baseline or --incident do not go together"
 		                            : "needs two operands, a baseline and an incident");
-	for (int side = 0; side < 2; side++) {
-		if (request->side[side].n == 0)
-			return cli_usage("needs a baseline and an incident");
-		sides[side] = request->side[side];
-	}
+	if (!groups[DIFF_BASELINE].n || !groups[DIFF_INCIDENT].n)
+		return cli_usage("needs a baseline and an incident");
 	return CLI_OK;
 }
 
@@ -64,6 +78,7 @@ struct work {
 	const struct request *request;
 	struct diffsides *sides;
 	struct pd_compare *compare;
+	struct pd_compare *control;  /* NULL without one */
 	struct pd_explain *explain;  /* made with the first profile; only for formats that print verdicts */
 	struct pp_merge *difference; /* instead of both, for --format pprof */
 	uint64_t baseline_samples;
@@ -89,13 +104,35 @@ static int explain_profile(struct work *work, enum pd_side side, size_t i, const
 	return pd_explain_add(work->explain, side, profile, column, diffsides_row(work->sides, side, i), err);
 }
 
-static int use_profile(struct work *work, enum pd_side side, size_t i, const struct pp_profile *profile,
+/* Whether the control is compared with the baseline of the comparison. */
+static bool shares_baseline(const struct diffsides *sides)
+{
+	return sides->names[DIFF_CONTROL_BASELINE].n == 0;
+}
+
+static int use_in_control(struct work *work, int group, const char *name, const struct pp_profile *profile,
+                          const struct pp_origin *origin, struct pp_error *err)
+{
+	if (!work->control || group == DIFF_INCIDENT || (group == DIFF_BASELINE && !shares_baseline(work->sides)))
+		return 0;
+	return pd_compare_add(work->control, group == DIFF_CONTROL ? PD_INCIDENT : PD_BASELINE, name, profile, origin, NAN,
+	                      err);
+}
+
+static int use_profile(struct work *work, int group, size_t i, const struct pp_profile *profile,
                        const struct pp_origin *origin, struct pp_error *err)
 {
-	work->baseline_samples += side == PD_BASELINE ? profile->samples_n : 0;
+	const char *name = work->sides->names[group].names[i];
+	enum pd_side side = (enum pd_side)group;
+
+	work->baseline_samples += group == DIFF_BASELINE ? profile->samples_n : 0;
 	if (work->difference)
 		return pd_subtract_add(work->difference, side, profile, err);
-	if (pd_compare_add(work->compare, side, work->sides->names[side].names[i], profile, origin, NAN, err) != 0)
+	if (use_in_control(work, group, name, profile, origin, err) != 0)
+		return -1;
+	if (group > DIFF_INCIDENT)
+		return 0;
+	if (pd_compare_add(work->compare, side, name, profile, origin, NAN, err) != 0)
 		return -1;
 	return wants_verdicts(work->request) ? explain_profile(work, side, i, profile, err) : 0;
 }
@@ -110,9 +147,9 @@ static bool is_of_case(const struct diffsides *sides, const struct pp_profile *p
 	       pp_sample_type_find(profile, sides->sample_type, &column, warning, sizeof(warning), &err) == 0;
 }
 
-static enum cli_status read_side(struct work *work, enum pd_side side)
+static enum cli_status read_group(struct work *work, int group)
 {
-	struct input_names *names = &work->sides->names[side];
+	struct input_names *names = &work->sides->names[group];
 	enum cli_status status = CLI_OK;
 	for (size_t i = 0; status == CLI_OK && i < names->n;) {
 		struct pp_error err = PP_ERROR_INIT;
@@ -120,8 +157,8 @@ static enum cli_status read_side(struct work *work, enum pd_side side)
 		struct pp_profile *profile =
 			input_load(&work->request->input, names->names[i], work->difference, &origin, &status);
 		if (profile && !is_of_case(work->sides, profile))
-			diffsides_drop(work->sides, side, i);
-		else if (profile && use_profile(work, side, i, profile, &origin, &err) != 0)
+			diffsides_drop(work->sides, group, i);
+		else if (profile && use_profile(work, group, i, profile, &origin, &err) != 0)
 			status = cli_report(names->names[i], &err);
 		else
 			i++;
@@ -131,30 +168,64 @@ static enum cli_status read_side(struct work *work, enum pd_side side)
 }
 
 /* Exposures are shared between the files of one pod, so they are known once all have been read. */
+static void set_exposures(const struct work *work)
+{
+	size_t added = 0, added_control = 0;
+	for (int group = 0; group < DIFF_GROUPS_N; group++)
+		for (size_t i = 0; i < work->sides->names[group].n; i++) {
+			double exposure = diffsides_exposure(work->sides, group, i);
+			if (group <= DIFF_INCIDENT)
+				pd_compare_set_exposure(work->compare, added++, exposure);
+			if (work->control && group != DIFF_INCIDENT &&
+			    (group != DIFF_BASELINE || shares_baseline(work->sides)))
+				pd_compare_set_exposure(work->control, added_control++, exposure);
+		}
+}
+
 static enum cli_status read_profiles(struct work *work)
 {
-	size_t added = 0;
-	enum cli_status status = read_side(work, PD_BASELINE);
-	if (status == CLI_OK)
-		status = read_side(work, PD_INCIDENT);
-	for (int side = 0; side < 2 && status == CLI_OK && work->compare; side++)
-		for (size_t i = 0; i < work->sides->names[side].n; i++)
-			pd_compare_set_exposure(work->compare, added++,
-			                        diffsides_exposure(work->sides, (enum pd_side)side, i));
+	enum cli_status status = CLI_OK;
+	for (int group = 0; group < DIFF_GROUPS_N && status == CLI_OK; group++)
+		if (group <= DIFF_INCIDENT || work->control)
+			status = read_group(work, group);
+	if (status == CLI_OK && work->compare)
+		set_exposures(work);
 	return status;
 }
 
 /* ---- output ---- */
 
-static enum cli_status print(const struct request *request, const struct pd_comparison *comparison,
-                             const struct pd_explanation *explanation, struct pp_sink *sink)
+/* All results of reading; each may be NULL. */
+struct results {
+	struct pd_comparison *comparison, *control;
+	struct pd_explanation *explanation;
+};
+
+static enum cli_status print(const struct request *request, const struct diffsides *sides, const struct results *results,
+                             struct pp_sink *sink)
 {
 	struct pp_error err = PP_ERROR_INIT;
-	const struct diffprint what = {comparison, explanation, (enum pp_granularity)request->by, request->all,
-	                               request->limit};
+	const struct diffprint what = {results->comparison, results->control, shares_baseline(sides), results->explanation,
+	                               (enum pp_granularity)request->by, request->all, request->limit};
 	if (diffprint(&what, (enum table_format)request->format, sink, &err) != 0)
 		return cli_report(NULL, &err);
-	return request->exit_code && diffprint_changed(comparison) ? CLI_CHANGED : CLI_OK;
+	enum cli_status status = failover_judge(&request->failover, results->comparison);
+	if (status == CLI_OK && request->exit_code && diffprint_changed(results->comparison))
+		status = CLI_CHANGED;
+	return status;
+}
+
+static int finish(struct work *work, struct results *results, struct pp_error *err)
+{
+	if (!(results->comparison = pd_compare_finish(work->compare, err)))
+		return -1;
+	if (work->explain && !(results->explanation = pd_explain_finish(work->explain, err)))
+		return -1;
+	if (!work->control)
+		return 0;
+	if (!(results->control = pd_compare_finish(work->control, err)))
+		return -1;
+	return pd_control_apply(results->comparison, results->control, shares_baseline(work->sides), err);
 }
 
 static enum cli_status compare_and_print(const struct request *request, struct diffsides *sides,
@@ -163,26 +234,30 @@ static enum cli_status compare_and_print(const struct request *request, struct d
 	struct pd_options options = PD_OPTIONS_DEFAULT;
 	struct work work = {.request = request, .sides = sides};
 	struct pp_error err = PP_ERROR_INIT;
-	struct pd_comparison *comparison = NULL;
-	struct pd_explanation *explanation = NULL;
+	struct results results = {NULL, NULL, NULL};
 	enum cli_status status = CLI_OK;
 
 	options.granularity = (enum pp_granularity)request->by;
 	options.normalization = (enum pd_normalization)request->normalization;
 	options.sample_type = request->sample_type;
 	options.min_count = request->min_samples;
+	bool controlled = sides->names[DIFF_CONTROL].n > 0;
 	work.compare = pd_compare_new(&options, &err);
-	if (work.compare)
+	if (controlled && work.compare)
+		work.control = pd_compare_new(&options, &err);
+	bool ready = work.compare && (!controlled || work.control);
+	if (ready)
 		status = read_profiles(&work);
-	if (status == CLI_OK && work.compare && (comparison = pd_compare_finish(work.compare, &err)) &&
-	    (!work.explain || (explanation = pd_explain_finish(work.explain, &err))))
-		status = print(request, comparison, explanation, sink);
+	if (status == CLI_OK && ready && finish(&work, &results, &err) == 0)
+		status = print(request, sides, &results, sink);
 	else if (status == CLI_OK)
 		status = cli_report(NULL, &err);
-	pd_explanation_free(explanation);
-	pd_comparison_free(comparison);
+	pd_explanation_free(results.explanation);
+	pd_comparison_free(results.comparison);
+	pd_comparison_free(results.control);
 	pd_explain_free(work.explain);
 	pd_compare_free(work.compare);
+	pd_compare_free(work.control);
 	return status;
 }
 
@@ -228,8 +303,10 @@ int main(int argc, char **argv)
 	struct request request = {.output = OUTPUT_INIT, .by = PP_BY_FRAMES, .normalization = PD_RAW,
 	                          .format = FORMAT_AUTO, .limit = UINT64_MAX};
 	const struct cli_option options[] = {
-		{"baseline", 0, CLI_OPERANDS, &request.side[PD_BASELINE], "FILE...", "profiles of the baseline", 0, 0, NULL},
-		{"incident", 0, CLI_OPERANDS, &request.side[PD_INCIDENT], "FILE...", "profiles of the incident", 0, 0, NULL},
+		{"baseline", 0, CLI_OPERANDS, &request.group[DIFF_BASELINE], "FILE...", "profiles of the baseline", 0, 0, NULL},
+		{"incident", 0, CLI_OPERANDS, &request.group[DIFF_INCIDENT], "FILE...", "profiles of the incident", 0, 0, NULL},
+		{"control", 0, CLI_OPERANDS, &request.group[DIFF_CONTROL], "FILE...", "profiles of what the incident spared, at its time", 0, 0, NULL},
+		{"control-baseline", 0, CLI_OPERANDS, &request.group[DIFF_CONTROL_BASELINE], "FILE...", "the same before; otherwise the baseline", 0, 0, NULL},
 		{"case", 0, CLI_STRING, &request.folder, "DIR", "a case folder: its sides, load.tsv and lens", 0, 0, NULL},
 		INPUT_SAMPLE_TYPE_OPTION(&request.sample_type),
 		INPUT_BY_OPTION(&request.by),
@@ -240,6 +317,7 @@ int main(int argc, char **argv)
 		{"limit", 'n', CLI_COUNT, &request.limit, "N", "print the first N rows", 0, UINT64_MAX, NULL},
 		{"format", 0, CLI_CHOICE, &request.format, "FORMAT", "table on a terminal, else tsv", 0, 0, formats},
 		{"exit-code", 0, CLI_FLAG, &request.exit_code, NULL, "exit 1 when something changed beyond noise", 0, 0, NULL},
+		{"fail-over", 0, CLI_STRING, &request.fail_over, "BOUND", "exit 1 when a rise is certainly over it: 5%, total:5%, 50ms", 0, 0, NULL},
 		OUTPUT_OPTIONS(&request.output),
 		OUTPUT_FORCE_OPTION(&request.output),
 		INPUT_OPTIONS(&request.input),
@@ -248,24 +326,28 @@ int main(int argc, char **argv)
 	const struct cli_command command = {"pprof-diff", "BASELINE INCIDENT | --baseline FILE... --incident FILE... | --case DIR",
 	                                    "Show what changed between two groups of profiles.", options,
 	                                    PP_COUNT(options)};
-	struct cli_list operands, side_operands[2];
+	struct cli_list operands, group_operands[DIFF_GROUPS_N];
 	struct diffsides sides = DIFFSIDES_INIT;
 	enum cli_status status;
 	if (!cli_parse(&command, argc, argv, &operands, &status))
 		return (int)status;
 
-	status = choose_sides(&request, &operands, side_operands);
+	status = failover_parse(request.fail_over, &request.failover);
+	if (status == CLI_OK)
+		status = check_options(&request);
+	if (status == CLI_OK)
+		status = choose_sides(&request, &operands, group_operands);
 	if (status == CLI_OK)
 		status = request.folder ? diffsides_open_case(&sides, request.folder)
-		                        : diffsides_open(&sides, side_operands, request.load);
+		                        : diffsides_open(&sides, group_operands, request.load);
 	if (!request.sample_type)
 		request.sample_type = sides.sample_type;
 	if (status == CLI_OK)
 		status = run(&request, &sides);
 
 	diffsides_release(&sides);
-	cli_list_release(&request.side[PD_BASELINE]);
-	cli_list_release(&request.side[PD_INCIDENT]);
+	for (int group = 0; group < DIFF_GROUPS_N; group++)
+		cli_list_release(&request.group[group]);
 	cli_list_release(&operands);
 	return (int)status;
 }

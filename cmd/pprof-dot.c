@@ -141,7 +141,7 @@ static enum cli_status draw(struct options *options, const struct pp_frames *fra
                             const struct pp_graph_side *sides, size_t sides_n, const struct picture *picture)
 {
 	const struct pp_callgraph_options cut = {(uint32_t)options->nodes, options->node_fraction,
-	                                         options->edge_fraction};
+	                                         options->edge_fraction, PP_GRAPH_BY_IMPORTANCE, false, false};
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_callgraph graph;
 	enum cli_status status;

@@ -16,6 +16,16 @@ static int choose_column(const struct view *view, const char *name, struct viewe
 	return 0;
 }
 
+/* The first column's sum with its signs, as the reference has it; of what is recorded, the size. */
+static void take_mean(struct viewed *viewed)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	if (viewed->recorded)
+		viewed->mean_of = viewed->totals[0];
+	else if (pp_total_signed(viewed->profile, 0, &viewed->mean_of, &err) != 0)
+		viewed->mean_of = 0;
+}
+
 /* A total that an earlier filter recorded counts, unless shares are to be relative. */
 static void take_totals(const struct view *view, struct viewed *viewed)
 {
@@ -31,6 +41,8 @@ static void take_totals(const struct view *view, struct viewed *viewed)
 			*total = -1; /* whoever uses the column hits on it */
 		}
 	}
+	if (viewed->profile->sample_types_n > 0)
+		take_mean(viewed);
 }
 
 static bool drops_samples(const struct pp_view *filters)
@@ -91,7 +103,7 @@ int64_t view_mean(int64_t value, int64_t of)
 int64_t view_total(const struct viewed *viewed, bool mean)
 {
 	const int64_t total = viewed->totals[viewed->column];
-	return mean ? view_mean(total, viewed->totals[0]) : total;
+	return mean ? view_mean(total, viewed->mean_of) : total;
 }
 
 int64_t view_divided(const struct view_rows *rows, int64_t value)

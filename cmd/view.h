@@ -51,6 +51,7 @@ struct viewed {
 	struct pp_profile *profile;
 	uint32_t column;
 	int64_t *totals; /* by column: what shares refer to; -1 where it does not fit */
+	int64_t mean_of; /* what a mean total is divided by: the sum of the first column */
 	bool recorded;   /* the totals are not those of the profile as it is now */
 };
 

@@ -190,6 +190,24 @@ uint32_t pd_facts_line(const struct pd_facts *facts, const char *key)
 	return fact ? fact->line : 0;
 }
 
+int pd_facts_adopt(struct pd_facts *facts, const struct pd_facts *from, const char *key, struct pp_error *err)
+{
+	const struct pd_fact *fact = find_fact(from, key);
+
+	if (!fact || find_fact(facts, key))
+		return 0;
+	struct pd_fact *all = pp_arena_alloc(facts->arena, (facts->facts_n + 1) * sizeof(*all));
+	struct pd_fact added = {pp_arena_copy(facts->arena, fact->key, strlen(fact->key)),
+	                        pp_arena_copy(facts->arena, fact->value, strlen(fact->value)), fact->line};
+	if (!all || !added.key || !added.value)
+		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
+	if (facts->facts_n > 0)
+		memcpy(all, facts->facts, facts->facts_n * sizeof(*all));
+	all[facts->facts_n++] = added;
+	facts->facts = all;
+	return 0;
+}
+
 /* ---- times ---- */
 
 /* Days from 1970-01-01 of a civil date (Howard Hinnant, chrono-compatible low-level date algorithms). */

@@ -24,6 +24,8 @@ void pd_facts_free(struct pd_facts *facts); /* NULL is fine */
 /* The value of a key, or NULL when it is not given or empty. facts may be NULL. */
 const char *pd_facts_get(const struct pd_facts *facts, const char *key);
 uint32_t pd_facts_line(const struct pd_facts *facts, const char *key); /* 0 when it is not given */
+/* Takes a fact over from others, if they give it and these do not. */
+int pd_facts_adopt(struct pd_facts *facts, const struct pd_facts *from, const char *key, struct pp_error *err) PP_MUSTUSE;
 
 /* A window of time, UTC, [from, to). */
 struct pd_window {

@@ -7,6 +7,7 @@
 #include "libdiff/normalize.h"
 #include "libdiff/qualify.h"
 #include "libdiff/replicate.h"
+#include "libdiff/roworder.h"
 #include "libdiff/significance.h"
 
 /* Of fewer samples nothing can be told, and dispersion is learned badly. */
@@ -339,61 +340,6 @@ static int scale_rows(struct pd_comparison *c, struct pp_error *err)
 	return require_delta(c->total, c, err);
 }
 
-struct ordered {
-	uint64_t flat, cum; /* |delta| */
-	struct pp_str label;
-	const struct pp_frame *frame;
-	struct pd_row row;
-};
-
-static int by_identity(const void *left, const void *right)
-{
-	const struct ordered *a = left, *b = right;
-	const struct pp_frame *f = a->frame, *g = b->frame;
-	int order;
-	if ((order = pp_str_cmp(a->label, b->label)) != 0 || (order = pp_str_cmp(f->file, g->file)) != 0)
-		return order;
-	if (f->line != g->line)
-		return f->line < g->line ? -1 : 1;
-	if (f->column != g->column)
-		return f->column < g->column ? -1 : 1;
-	if (f->address != g->address)
-		return f->address < g->address ? -1 : 1;
-	return pp_str_cmp(f->mapping, g->mapping);
-}
-
-static int by_change(const void *left, const void *right)
-{
-	const struct ordered *a = left, *b = right;
-	if (a->flat != b->flat)
-		return a->flat > b->flat ? -1 : 1;
-	if (a->cum != b->cum)
-		return a->cum > b->cum ? -1 : 1;
-	return by_identity(left, right);
-}
-
-static int sort_rows(struct pd_comparison *c, int (*compare)(const void *, const void *), struct pp_error *err)
-{
-	struct ordered *ordered = malloc((c->rows_n + 1) * sizeof(*ordered));
-	if (!ordered)
-		return no_memory(err);
-	for (size_t i = 0; i < c->rows_n; i++) {
-		const struct pd_row *row = &c->rows[i];
-		ordered[i] = (struct ordered){
-			.flat = pp_abs_i64(row->flat[1] - row->flat[0]),
-			.cum = pp_abs_i64(row->cum[1] - row->cum[0]),
-			.label = pp_frames_label(c->frames, row->frame),
-			.frame = pp_frames_at(c->frames, row->frame),
-			.row = *row,
-		};
-	}
-	qsort(ordered, c->rows_n, sizeof(*ordered), compare);
-	for (size_t i = 0; i < c->rows_n; i++)
-		c->rows[i] = ordered[i].row;
-	free(ordered);
-	return 0;
-}
-
 /* Normalises and tests. Sums of fractions depend on their order, so rows stand in one that no order of files or
  * samples changes. */
 static int weigh_rows(struct pd_comparison *c, struct pp_error *err)
@@ -401,7 +347,7 @@ static int weigh_rows(struct pd_comparison *c, struct pp_error *err)
 	size_t frames_n = pp_frames_count(c->frames);
 	uint32_t *row_of = malloc((frames_n + 1) * sizeof(*row_of));
 	struct pd_matrix matrix = {0};
-	int status = row_of ? sort_rows(c, by_identity, err) : no_memory(err);
+	int status = row_of ? pd_sort_by_identity(c, err) : no_memory(err);
 
 	for (size_t f = 0; f < frames_n && status == 0; f++)
 		row_of[f] = PP_NONE;
@@ -425,7 +371,7 @@ struct pd_comparison *pd_compare_finish(struct pd_compare *compare, struct pp_er
 	if (c->replicates_n)
 		qsort(c->replicates, c->replicates_n, sizeof(*c->replicates), by_side_and_content);
 	if (require_both_sides(c, err) != 0 || unify_units(c, err) != 0 || join_rows(c, err) != 0 ||
-	    weigh_rows(c, err) != 0 || sort_rows(c, by_change, err) != 0)
+	    weigh_rows(c, err) != 0 || pd_sort_by_change(c, err) != 0)
 		return NULL;
 	for (int side = 0; side < 2; side++)
 		c->instances_n[side] = pp_intern_count(compare->instances[side]);

@@ -103,7 +103,7 @@ struct pd_row {
 	double flat_count[2], cum_count[2];  /* samples behind the raw values */
 	double p_flat, p_cum, q_flat, q_cum; /* NAN: not tested */
 	struct pd_estimate flat_estimate, cum_estimate;
-	struct pd_beyond flat_beyond, cum_beyond; /* set by pd_control_apply */
+	struct pd_beyond flat_beyond, cum_beyond; /* set by pd_control_apply (control.h) */
 };
 
 struct pd_factor { /* what a normalisation does, whether used or not */
@@ -152,7 +152,6 @@ struct pd_comparison {
 	double any_p;                    /* of "nothing changed at all"; NAN: nothing was tested */
 	double total_p;                  /* of equal totals; NAN: not tested, or equal by the normalisation */
 	struct pd_estimate total_estimate;
-	bool has_control;                /* pd_control_apply was called */
 };
 
 /* How many profiles a side would find a change like this row's (p < 0.05) with a probability of 80 %, as

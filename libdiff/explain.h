@@ -79,7 +79,7 @@ struct pd_explanation {
 	const char *label_key;   /* the label that tells kinds of requests apart, or NULL */
 	double labelled_share;   /* of the incident's cost, on samples with such a label */
 	double factor[2][2];     /* machine factors: [side][lowest, highest] */
-	double dispersion;       /* median over groups; NAN: not measured */
+	double dispersion;       /* squared coefficient of variation between replicates, that all groups share; NAN: not measured */
 	double detectable;       /* smallest rise of a group with 5 % of the cost that would have been seen; NAN */
 	size_t groups_n, tested_n;
 	const char *test;        /* which test was used, in words */

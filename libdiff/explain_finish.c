@@ -72,18 +72,19 @@ static void summarise(const struct pd_explain *ex, struct pd_explanation *out)
 	out->test = "none";
 }
 
-/* Smallest detectable rise at 80 % power and 5 % significance: exp((z.975 + z.8) * se of the log ratio) - 1. */
+/* Smallest detectable rise at 80 % power and 5 % significance: exp((z.975 + z.8) * se of the log ratio) - 1,
+ * with the variance of a mean count under the model of the test, and no less than Poisson's. */
 static double detectable(const struct pd_explain *ex, const struct ex_fit *fit, const double *count)
 {
-	double per[2] = {0.05 * count[0], 0.05 * count[1]};
+	double variance = 0;
 
-	if (!(per[0] > 0) || !(per[1] > 0))
-		return NAN;
-	double variance = 1 / per[0] + 1 / per[1];
-	if (ex_replicated(ex))
-		variance *= fit->dispersion > 1 ? fit->dispersion : 1;
-	else
-		variance += ex->options.assumed_cv2 * (1 / (double)ex->side_n[0] + 1 / (double)ex->side_n[1]);
+	for (int side = 0; side < 2; side++) {
+		double poisson = 1 / (0.05 * count[side]);
+		double model = fit->quasi.prior_scale * (poisson + fit->quasi.dispersion / (double)ex->side_n[side]);
+		if (!(count[side] > 0) || isnan(model))
+			return NAN;
+		variance += model > poisson ? model : poisson;
+	}
 	return exp(2.802 * sqrt(variance)) - 1;
 }
 
@@ -130,14 +131,14 @@ struct pd_explanation *pd_explain_finish(struct pd_explain *ex, struct pp_error 
 	out->estimated = fit.estimated;
 	out->label_key = ex->label_key ? ex_words(arena, "%s", ex->label_key) : NULL;
 	out->labelled_share = fit.labelled_share;
-	out->dispersion = fit.dispersion;
+	out->dispersion = ex_replicated(ex) ? fit.quasi.dispersion : NAN;
 	out->detectable = detectable(ex, &fit, out->count);
 	out->groups_n = fit.groups_n;
 	for (size_t g = 0; g < fit.groups_n; g++)
 		out->tested_n += fit.groups[g].tested;
 	out->test = !fit.counted      ? "none: sample counts not measured"
-	            : ex_replicated(ex)  ? "quasi-Poisson F test over replicates, shrunken dispersion, Benjamini-Hochberg"
-	                              : "Wald test with an assumed variation between replicates, Benjamini-Hochberg";
+	            : ex_replicated(ex)  ? "quasi-likelihood F test over replicates, shrunken dispersion, Benjamini-Hochberg"
+	                              : "the same test with an assumed variation between replicates, Benjamini-Hochberg";
 	if (ex_causes(ex, &fit, moves, moves_n, out, err))
 		goto failed;
 	return out;

@@ -305,7 +305,7 @@ int ex_fit_make(struct pd_explain *ex, const struct ex_move *moves, size_t moves
                 struct pp_error *err)
 {
 	*fit = (struct ex_fit){
-		.pods_n = ex->replicates_n, .counted = true, .prior_df = 6, .mix_ratio = 1, .mix_p = 1, .mix_label = PP_NONE,
+		.pods_n = ex->replicates_n, .counted = true, .mix_ratio = 1, .mix_p = 1, .mix_label = PP_NONE,
 		.lone_label = PP_NONE};
 	if (make_groups(ex, moves, moves_n, fit, err))
 		return -1;

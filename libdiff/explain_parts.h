@@ -5,6 +5,7 @@
 #include "libdiff/appframe.h"
 #include "libdiff/explain.h"
 #include "libdiff/pairs.h"
+#include "libdiff/quasi.h"
 
 /* A function, the same in every build. */
 struct ex_frame {
@@ -73,7 +74,7 @@ struct ex_group {
 	double count;          /* samples, both sides */
 	double rise;           /* value beyond what was expected on the incident side */
 	double expected;       /* with machine factors, on the incident side */
-	double ratio, dispersion, p, q;
+	double ratio, p, q;
 	bool tested, rose;
 };
 
@@ -85,8 +86,7 @@ struct ex_fit {
 	double *observed, *expected; /* values */
 	double *factor;        /* by replicate: the machine's */
 	double *kappa;         /* by replicate: samples a unit of value */
-	double dispersion;     /* median */
-	double prior_df;
+	struct pd_quasi_fit quasi; /* dispersion NAN: nothing was tested */
 	bool counted;          /* sample counts are known on all replicates */
 	bool requests;         /* the exposure is requests */
 	bool by_label;         /* expectations are by label value */
@@ -126,7 +126,7 @@ int ex_estimate_served(struct pd_explain *explain, struct ex_fit *fit, const dou
 /* By how much the baseline's values are multiplied to stand beside the incident's. */
 double ex_scale(const struct pd_explain *explain);
 
-/* explain_test.c: dispersions, p and q of every group; rises. */
+/* explain_test.c: p and q of every group; rises. */
 int ex_test(struct pd_explain *explain, struct ex_fit *fit, struct pp_error *err) PP_MUSTUSE;
 /* Two-sided p of Student's t for the difference of two means of logs; NAN with fewer than two each. */
 double ex_log_t(const double *a, size_t a_n, const double *b, size_t b_n);

@@ -1,10 +1,13 @@
 /* Whether a group's cost beyond what was expected is more than noise. */
 #include "libdiff/explain_parts.h"
+#include "libdiff/special.h"
 #include "libdiff/stats.h"
 
 #include <math.h>
 
 #define ESTIMATED_Q 0.2 /* of the q asked for, where requests are estimated: that error is in no dispersion */
+#define SIDE_CV2 0.006 /* between sides, beyond what replicates of one side differ by */
+#define P_MIN 1e-15    /* smaller ones stay as small */
 #define TEST_COUNT 20.0 /* samples on both sides together that a group needs for a test */
 
 /* Two-sided p of t with df degrees of freedom (DLMF 8.17: I_x with x = df / (df + t²)). */
@@ -36,89 +39,81 @@ double ex_log_t(const double *a, size_t a_n, const double *b, size_t b_n)
 	return t_p((mean[1] - mean[0]) / sqrt(variance), df);
 }
 
-/* Samples observed and expected of a group, by side. */
-struct sums {
-	double o[2], e[2];
+/* Counts and exposures of the groups to be tested, in the order of groups. Where replicates do not show
+ * the noise, those of a side are one column, for the dispersion that must be assumed. */
+struct cells {
+	struct pd_counts counts;
+	double *count, *exposure;
+	unsigned char *incident;
+	bool replicated;
 };
 
-static struct sums group_sums(const struct pd_explain *ex, const struct ex_fit *fit, size_t g)
-{
-	struct sums sums = {{0, 0}, {0, 0}};
+#define EXPOSURE_MIN 1e-3 /* samples: no requests of this kind in a replicate, but the model wants a mean */
 
-	for (size_t j = 0; j < fit->pods_n; j++) {
-		enum pd_side side = ex->replicates[j].side;
-		sums.o[side] += fit->observed[g * fit->pods_n + j] * fit->kappa[j];
-		sums.e[side] += fit->expected[g * fit->pods_n + j] * fit->kappa[j] * fit->factor[j];
-	}
-	return sums;
+static int make_cells(struct pd_explain *ex, const struct ex_fit *fit, struct cells *cells, struct pp_error *err)
+{
+	size_t columns_n = cells->replicated ? fit->pods_n : 2;
+
+	cells->count = ex_alloc(ex->arena, fit->groups_n * columns_n + 1, sizeof(double), err);
+	cells->exposure = ex_alloc(ex->arena, fit->groups_n * columns_n + 1, sizeof(double), err);
+	cells->incident = ex_alloc(ex->arena, columns_n, 1, err);
+	if (!cells->count || !cells->exposure || !cells->incident)
+		return -1;
+	cells->counts = (struct pd_counts){0, columns_n, cells->count, cells->incident, cells->exposure, true};
+	cells->incident[columns_n - 1] = 1;
+	for (size_t j = 0; j < fit->pods_n && cells->replicated; j++)
+		cells->incident[j] = ex->replicates[j].side == PD_INCIDENT;
+	return 0;
 }
 
-/* Pearson's dispersion of a group around its two means. */
-static double pearson(const struct pd_explain *ex, const struct ex_fit *fit, size_t g, const struct sums *sums)
+/* False where a side expects nothing: then there is no test. */
+static bool fill_cells(const struct pd_explain *ex, const struct ex_fit *fit, size_t g, struct cells *cells)
 {
-	double chi2 = 0;
+	double *count = cells->count + cells->counts.frames_n * cells->counts.columns_n;
+	double *exposure = cells->exposure + cells->counts.frames_n * cells->counts.columns_n, expected[2] = {0, 0};
 
+	for (size_t i = 0; i < cells->counts.columns_n; i++)
+		count[i] = exposure[i] = 0;
 	for (size_t j = 0; j < fit->pods_n; j++) {
 		enum pd_side side = ex->replicates[j].side;
+		size_t i = cells->replicated ? j : (size_t)side;
 		double e = fit->expected[g * fit->pods_n + j] * fit->kappa[j] * fit->factor[j];
-		double mean = sums->e[side] > 0 ? sums->o[side] / sums->e[side] * e : 0;
-		if (mean > 0)
-			chi2 += pow(fit->observed[g * fit->pods_n + j] * fit->kappa[j] - mean, 2) / mean;
+		count[i] += fit->observed[g * fit->pods_n + j] * fit->kappa[j];
+		exposure[i] += e > EXPOSURE_MIN ? e : EXPOSURE_MIN;
+		expected[side] += e;
 	}
-	return chi2 / (double)(fit->pods_n - 2);
+	return expected[0] > 0 && expected[1] > 0;
 }
 
-static double term(double o, double e, double pooled)
+/* The replicates of a side share its hour, its neighbours and its caches, which no difference between
+ * replicates shows: the same code differs from side to side by this much more. The statistic behind p
+ * shrinks as its standard error grows by that. */
+static double between_sides_p(const struct pd_quasi_row *row, double cv2)
 {
-	return o > 0 ? o * log(o / e / pooled) : 0;
+	double p = row->p > P_MIN ? row->p : P_MIN;
+	double t = pd_t_quantile(1 - p / 2, row->df) * row->log_ratio_se / sqrt(row->log_ratio_se * row->log_ratio_se + cv2);
+
+	return isnan(row->p) ? NAN : isinf(row->df) ? erfc(t / sqrt(2)) : t_p(t, row->df);
 }
 
-/* Quasi-likelihood F test of two means against one (McCullagh 1983; the dispersion is shrunk to the
- * median over groups as in Smyth 2004, with prior_df). */
-static double f_test(const struct sums *s, double dispersion, double df)
+static int test_groups(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 {
-	double pooled = (s->o[0] + s->o[1]) / (s->e[0] + s->e[1]);
-	double deviance = 2 * (term(s->o[0], s->e[0], pooled) + term(s->o[1], s->e[1], pooled));
-	double f = deviance > 0 ? deviance / dispersion : 0;
+	struct cells cells = {.replicated = ex_replicated(ex)};
+	struct pd_quasi_row *rows = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*rows), err);
+	uint32_t *group_of = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*group_of), err);
 
-	return pd_beta_inc(df / 2, 0.5, df / (df + f));
-}
-
-/* Where replicates do not show the noise: Wald's test of the log ratio, with sampling noise and the
- * least variation between replicates that must be assumed. */
-static double assumed_test(const struct pd_explain *ex, const struct sums *s)
-{
-	double ratio = log((s->o[1] + 0.5) / (s->e[1] + 0.5)) - log((s->o[0] + 0.5) / (s->e[0] + 0.5));
-	double variance = 1 / (s->o[0] + 0.5) + 1 / (s->o[1] + 0.5) +
-	                  ex->options.assumed_cv2 * (1 / (double)ex->side_n[0] + 1 / (double)ex->side_n[1]);
-
-	return erfc(fabs(ratio) / sqrt(2 * variance));
-}
-
-static int dispersions(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
-{
-	double *values = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*values), err);
-	size_t n = 0;
-
-	if (!values)
+	if (!rows || !group_of || make_cells(ex, fit, &cells, err))
 		return -1;
 	for (size_t g = 0; g < fit->groups_n; g++) {
-		struct sums sums = group_sums(ex, fit, g);
-		fit->groups[g].dispersion = pearson(ex, fit, g, &sums);
-		if (fit->groups[g].tested)
-			values[n++] = fit->groups[g].dispersion;
+		fit->groups[g].p = NAN;
+		if (fit->groups[g].tested && fill_cells(ex, fit, g, &cells))
+			group_of[cells.counts.frames_n++] = (uint32_t)g;
 	}
-	fit->dispersion = n ? ex_median(values, n) : 1;
-	for (size_t g = 0; g < fit->groups_n; g++) {
-		struct ex_group *group = &fit->groups[g];
-		double df = (double)(fit->pods_n - 2), own = group->dispersion;
-		group->dispersion = (fit->prior_df * fit->dispersion + df * group->dispersion) / (fit->prior_df + df);
-		/* The error of estimated requests falls on the largest group of a label value alone. */
-		if (fit->estimated && own > group->dispersion)
-			group->dispersion = own;
-		if (!(group->dispersion > 1))
-			group->dispersion = 1;
-	}
+	fit->quasi = (struct pd_quasi_fit){NAN, 0, INFINITY, 1};
+	if (cells.counts.frames_n && pd_quasi_test(&cells.counts, ex->options.assumed_cv2, &fit->quasi, rows, err))
+		return -1;
+	for (size_t i = 0; i < cells.counts.frames_n; i++)
+		fit->groups[group_of[i]].p = between_sides_p(&rows[i], SIDE_CV2);
 	return 0;
 }
 
@@ -140,7 +135,6 @@ static void measure_rise(const struct pd_explain *ex, struct ex_fit *fit, size_t
 
 int ex_test(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 {
-	bool replicated = ex->side_n[0] >= 2 && ex->side_n[1] >= 2;
 	double *p = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*p), err);
 	double *q = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*q), err), total = 0;
 
@@ -151,24 +145,17 @@ int ex_test(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 		measure_rise(ex, fit, g);
 		total += fit->groups[g].incident;
 	}
-	fit->dispersion = NAN;
-	if (replicated && dispersions(ex, fit, err))
+	if (test_groups(ex, fit, err))
 		return -1;
-	for (size_t g = 0; g < fit->groups_n; g++) {
-		struct sums sums = group_sums(ex, fit, g);
-		p[g] = NAN;
-		if (!fit->groups[g].tested || !(sums.e[0] > 0) || !(sums.e[1] > 0))
-			continue;
-		p[g] = replicated ? f_test(&sums, fit->groups[g].dispersion, fit->prior_df + (double)(fit->pods_n - 2))
-		                  : assumed_test(ex, &sums);
-	}
+	for (size_t g = 0; g < fit->groups_n; g++)
+		p[g] = fit->groups[g].p;
 	if (pd_bh(p, q, fit->groups_n))
 		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
 	for (size_t g = 0; g < fit->groups_n; g++) {
 		struct ex_group *group = &fit->groups[g];
-		group->p = p[g];
 		group->q = q[g];
-		group->rose = q[g] < (fit->estimated ? ESTIMATED_Q : 1) * ex->options.q && group->rise > 0 && group->rise >= ex->options.min_share * total;
+		group->rose = q[g] < (fit->estimated ? ESTIMATED_Q : 1) * ex->options.q && group->rise > 0 &&
+		              group->rise >= ex->options.min_share * total;
 	}
 	return 0;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-
 /* Where a measured difference becomes worth a warning. */
+#define SAMPLES_ENOUGH 100       /* a side; with fewer only very big changes show */
 #define DURATIONS_DIFFER 0.10    /* of the longer side's sum */
 #define SYMBOLIZED_ENOUGH 0.90   /* of a side's cost */
 #define SYMBOLIZED_DIFFER 0.05   /* between the sides' shares */
@@ -213,7 +213,8 @@ static void check_counts(struct pd_comparison *c)
 		if (c->replicates[i].count_rule.method == PP_COUNT_NOT_MEASURED)
 			shown = &c->replicates[i];
 	if (c->counts_measured)
-		check(c, "counts", PD_PASS, "%.0f and %.0f samples: %s", c->total_count[0], c->total_count[1],
+		check(c, "counts", warn_if(fmin(c->total_count[0], c->total_count[1]) < SAMPLES_ENOUGH),
+		      "%.0f and %.0f samples: %s", c->total_count[0], c->total_count[1],
 		      shown->count_rule.reason);
 	else
 		check(c, "counts", PD_WARN, "not measured, so nothing is tested: %s", shown->count_rule.reason);

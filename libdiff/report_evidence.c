@@ -54,7 +54,7 @@ void rp_evidence(const struct rp_findings *f, struct rp_text *text)
 	if (e && !f->unqualified) {
 		rp_say(text, "%s over %zu of %zu groups", e->test, e->tested_n, e->groups_n);
 		if (!isnan(e->dispersion))
-			rp_say(text, ", median dispersion %.2f", e->dispersion);
+			rp_say(text, ", squared variation between replicates %.3f", e->dispersion);
 		if (f->cause && !isnan(f->cause->q))
 			rp_say(text, "; %s in %zu of %zu incident profiles, p = %.2g, q = %.2g", "beyond expectation", f->cause->risen_in,
 			       e->replicates_n[1], f->cause->p, f->cause->q);

@@ -14,11 +14,14 @@ struct maker {
 	const struct pp_frames *frames;
 	const struct pp_graph_side *sides;
 	size_t sides_n;
+	size_t judged_n; /* how many of the sides decide what is important */
 	const struct pp_callgraph_options *options;
 	uint32_t frames_n;
 
 	int64_t *load[2];      /* by stack of the side: the sum of its samples */
+	unsigned char *used[2]; /* by stack: some sample of it is not 0 */
 	int64_t total[2];
+	int64_t whole[2]; /* what fractions are of */
 	struct pp_node *all;   /* by frame */
 	uint32_t *rank;        /* by frame: its place in the order of names */
 	unsigned char *kept;   /* by frame */
@@ -55,7 +58,8 @@ static int load_side(struct maker *maker, size_t s, struct pp_error *err)
 	uint64_t total = 0;
 
 	maker->load[s] = calloc((size_t)side->profile->stacks_n + 1, sizeof *maker->load[s]);
-	if (!maker->load[s])
+	maker->used[s] = calloc((size_t)side->profile->stacks_n + 1, 1);
+	if (!maker->load[s] || !maker->used[s])
 		return no_memory(err);
 	for (uint32_t i = 0; i < side->profile->samples_n; i++) {
 		const int64_t value = pp_value(side->profile, i, side->column);
@@ -65,10 +69,12 @@ static int load_side(struct maker *maker, size_t s, struct pp_error *err)
 		if (total > INT64_MAX)
 			return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the values add up to more than 63 bits");
 		maker->load[s][side->profile->sample_stack[i]] += value;
+		maker->used[s][side->profile->sample_stack[i]] |= value != 0;
 	}
 	if (!(fabs((double)total * side->scale) < 9.2e18) && fabs(side->scale) != 1)
 		return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the scaled values add up to more than 63 bits");
 	maker->total[s] = (int64_t)pp_abs_i64(scaled(maker, s, (int64_t)total));
+	maker->whole[s] = maker->total[s];
 	return 0;
 }
 
@@ -204,7 +210,7 @@ static int walk_stack(struct maker *maker, size_t s, uint32_t index, struct pp_e
 
 static uint64_t magnitude(const struct maker *maker, const int64_t v[2])
 {
-	const uint64_t a = pp_abs_i64(v[0]), b = maker->sides_n > 1 ? pp_abs_i64(v[1]) : 0;
+	const uint64_t a = pp_abs_i64(v[0]), b = maker->judged_n > 1 ? pp_abs_i64(v[1]) : 0;
 
 	return a > b ? a : b;
 }
@@ -236,7 +242,7 @@ static int sort_edges(struct maker *maker, struct pp_error *err)
 		return no_memory(err);
 	for (size_t i = 0; i < maker->edges_n; i++) {
 		const struct edge *edge = &maker->edges[i];
-		if (edge->e.weight[0] != 0 || edge->e.weight[1] != 0)
+		if (edge->e.weight[0] != 0 || edge->e.weight[1] != 0 || maker->options->order != PP_GRAPH_BY_IMPORTANCE)
 			sorted[n++] = (struct sorted_edge){magnitude(maker, edge->e.weight), maker->rank[edge->e.from],
 			                                   maker->rank[edge->e.to], *edge};
 	}
@@ -255,7 +261,7 @@ static int collect_edges(struct maker *maker, struct pp_error *err)
 		memset(maker->slots, 0, maker->slots_n * sizeof *maker->slots);
 	for (size_t s = 0; s < maker->sides_n; s++)
 		for (uint32_t i = 0; i < maker->sides[s].profile->stacks_n; i++)
-			if (maker->load[s][i] != 0 && walk_stack(maker, s, i, err) != 0)
+			if (maker->used[s][i] && walk_stack(maker, s, i, err) != 0)
 				return -1;
 	for (size_t i = 0; i < maker->edges_n; i++)
 		for (size_t s = 0; s < maker->sides_n; s++)
@@ -335,9 +341,10 @@ static int sort_nodes(struct maker *maker, struct pp_error *err)
 	struct sorted_node *sorted = malloc(((size_t)maker->list_n + 1) * sizeof *sorted);
 	struct fan *fans = NULL;
 
-	if (maker->sides_n == 1)
+	const bool scored = maker->judged_n == 1 && maker->options->order == PP_GRAPH_BY_IMPORTANCE;
+	if (scored)
 		fans = malloc(((size_t)maker->frames_n + 1) * sizeof *fans);
-	if (!sorted || (maker->sides_n == 1 && !fans)) {
+	if (!sorted || (scored && !fans)) {
 		free(sorted);
 		free(fans);
 		return no_memory(err);
@@ -348,7 +355,11 @@ static int sort_nodes(struct maker *maker, struct pp_error *err)
 		const uint32_t frame = maker->list[i];
 		const struct pp_node *node = &maker->all[frame];
 		sorted[i] = (struct sorted_node){(uint64_t)maker->score[frame], 0, maker->rank[frame], frame};
-		if (maker->sides_n > 1) {
+		if (maker->options->order == PP_GRAPH_BY_FLAT) {
+			sorted[i].first = pp_abs_i64(node->flat[0]);
+		} else if (maker->options->order == PP_GRAPH_BY_CUM) {
+			sorted[i].first = pp_abs_i64(node->cum[0]);
+		} else if (maker->judged_n > 1) {
 			sorted[i].first = distance(node->cum[0], node->cum[1]);
 			sorted[i].second = magnitude(maker, node->cum);
 		}
@@ -373,33 +384,52 @@ static int compare_names(const void *left, const void *right)
 	return pp_frames_cmp(a->frames, a->frame, b->frame);
 }
 
-/* Lists the frames that have a value, in the order of their names, and ranks them. */
+static bool is_listed(const struct maker *maker, uint32_t frame)
+{
+	const struct pp_node *node = &maker->all[frame];
+
+	if (node->flat[0] == 0 && node->cum[0] == 0 &&
+	    (maker->judged_n == 1 || (node->flat[1] == 0 && node->cum[1] == 0)))
+		return false;
+	if (maker->options->drop_negative && (node->flat[0] < 0 || (node->flat[0] == 0 && node->cum[0] < 0)))
+		return false;
+	/* Samples without a stack have neither callers nor callees. */
+	return maker->options->order == PP_GRAPH_BY_IMPORTANCE ||
+	       pp_frames_at(maker->frames, frame)->kind != PP_FRAME_NO_STACK;
+}
+
+/* Lists the frames that have a value, in the order of their names, and ranks all. */
 static int list_nodes(struct maker *maker, struct pp_error *err)
 {
 	struct named_frame *named = malloc(((size_t)maker->frames_n + 1) * sizeof *named);
+	int64_t sum = 0;
 
 	if (!named)
 		return no_memory(err);
-	for (uint32_t f = 0; f < maker->frames_n; f++) {
-		struct pp_node *node = &maker->all[f];
-		node->frame = f;
-		if (node->flat[0] != 0 || node->cum[0] != 0 || node->flat[1] != 0 || node->cum[1] != 0)
-			named[maker->list_n++] = (struct named_frame){maker->frames, f};
+	for (uint32_t f = 0; f < maker->frames_n; f++)
+		named[f] = (struct named_frame){maker->frames, f};
+	qsort(named, maker->frames_n, sizeof *named, compare_names);
+	for (uint32_t i = 0; i < maker->frames_n; i++) {
+		const uint32_t f = named[i].frame;
+		maker->rank[f] = i;
+		maker->all[f].frame = f;
+		if (!is_listed(maker, f))
+			continue;
+		maker->list[maker->list_n++] = f;
+		if (pp_frames_at(maker->frames, f)->kind != PP_FRAME_NO_STACK)
+			sum += maker->all[f].flat[0]; /* fits: no sum of flat values is over the total */
 	}
-	qsort(named, maker->list_n, sizeof *named, compare_names);
-	for (uint32_t i = 0; i < maker->list_n; i++) {
-		maker->list[i] = named[i].frame;
-		maker->rank[named[i].frame] = i;
-	}
+	if (maker->judged_n == 1)
+		maker->whole[0] = sum;
 	free(named);
 	return 0;
 }
 
-/* Whether v reaches this share of its side's total on some side. */
+/* Whether v reaches this share of its side's whole on some side. */
 static bool reaches(const struct maker *maker, const int64_t v[2], double fraction)
 {
-	for (size_t s = 0; s < maker->sides_n; s++)
-		if (pp_abs_i64(v[s]) >= (uint64_t)((double)maker->total[s] * fraction))
+	for (size_t s = 0; s < maker->judged_n; s++)
+		if (pp_abs_i64(v[s]) >= (uint64_t)fabs((double)maker->whole[s] * fraction))
 			return true;
 	return false;
 }
@@ -407,10 +437,10 @@ static bool reaches(const struct maker *maker, const int64_t v[2], double fracti
 /* Shortens the list to what can be drawn, in two steps as the reference: by size, then by number. */
 static int choose_nodes(struct maker *maker, struct pp_error *err)
 {
-	const uint32_t limit = maker->options->node_limit;
+	const uint32_t limit = maker->options->node_limit, listed = maker->list_n;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < maker->list_n; i++) {
+	for (uint32_t i = 0; i < listed; i++) {
 		const uint32_t frame = maker->list[i];
 		if (!reaches(maker, maker->all[frame].cum, maker->options->node_fraction))
 			continue;
@@ -418,45 +448,65 @@ static int choose_nodes(struct maker *maker, struct pp_error *err)
 		maker->kept[frame] = 1;
 	}
 	maker->list_n = n;
+	if (n == listed && maker->options->order != PP_GRAPH_BY_IMPORTANCE)
+		memset(maker->kept, 1, maker->frames_n);
 	if (collect_edges(maker, err) != 0 || sort_nodes(maker, err) != 0)
 		return -1;
 	if (limit == 0 || limit >= maker->list_n)
 		return 0;
-	for (uint32_t i = limit; i < maker->list_n; i++)
-		maker->kept[maker->list[i]] = 0;
+	memset(maker->kept, 0, maker->frames_n);
+	for (uint32_t i = 0; i < limit; i++)
+		maker->kept[maker->list[i]] = 1;
 	maker->list_n = limit;
 	return collect_edges(maker, err) != 0 ? -1 : sort_nodes(maker, err);
 }
 
+/* Only calls of listed functions are looked at. */
 static uint32_t drop_light_edges(struct maker *maker)
 {
 	size_t n = 0;
 
+	memset(maker->kept, 0, maker->frames_n);
+	for (uint32_t i = 0; i < maker->list_n; i++)
+		maker->kept[maker->list[i]] = 1;
 	for (size_t i = 0; i < maker->edges_n; i++)
-		if (reaches(maker, maker->edges[i].e.weight, maker->options->edge_fraction))
+		if (!maker->kept[maker->edges[i].e.to] ||
+		    reaches(maker, maker->edges[i].e.weight, maker->options->edge_fraction))
 			maker->edges[n++] = maker->edges[i];
 	const uint32_t dropped = (uint32_t)(maker->edges_n - n);
 	maker->edges_n = n;
 	return dropped;
 }
 
+/* The node of a frame: of the list, or a new one after it. */
+static uint32_t node_of(struct maker *maker, struct pp_callgraph *graph, uint32_t frame)
+{
+	if (maker->rank[frame] == PP_NONE) {
+		maker->rank[frame] = graph->nodes_n + graph->ghosts_n++;
+		graph->nodes[maker->rank[frame]] = maker->all[frame];
+	}
+	return maker->rank[frame];
+}
+
 /* Turns lists of frames into nodes and edges between them. */
 static int fill_graph(struct maker *maker, struct pp_callgraph *graph, struct pp_error *err)
 {
-	graph->nodes = malloc(((size_t)maker->list_n + 1) * sizeof *graph->nodes);
+	graph->nodes = malloc(((size_t)maker->frames_n + 1) * sizeof *graph->nodes);
 	graph->edges = malloc((maker->edges_n + 1) * sizeof *graph->edges);
 	if (!graph->nodes || !graph->edges)
 		return no_memory(err);
+	/* Names are no longer needed: from here rank is the node. */
+	memset(maker->rank, 0xff, maker->frames_n * sizeof *maker->rank);
+	graph->nodes_n = maker->list_n;
 	for (uint32_t i = 0; i < maker->list_n; i++) {
 		graph->nodes[i] = maker->all[maker->list[i]];
-		maker->rank[maker->list[i]] = i; /* names are no longer needed: from here the node */
+		maker->rank[maker->list[i]] = i;
 	}
 	for (size_t i = 0; i < maker->edges_n; i++) {
 		graph->edges[i] = maker->edges[i].e;
-		graph->edges[i].from = maker->rank[graph->edges[i].from];
-		graph->edges[i].to = maker->rank[graph->edges[i].to];
+		graph->edges[i].from = node_of(maker, graph, graph->edges[i].from);
+		graph->edges[i].to = node_of(maker, graph, graph->edges[i].to);
 	}
-	graph->nodes_n = maker->list_n;
 	graph->edges_n = (uint32_t)maker->edges_n;
 	graph->total[0] = maker->total[0];
 	graph->total[1] = maker->total[1];
@@ -482,6 +532,8 @@ static void release(struct maker *maker)
 {
 	free(maker->load[0]);
 	free(maker->load[1]);
+	free(maker->used[0]);
+	free(maker->used[1]);
 	free(maker->all);
 	free(maker->rank);
 	free(maker->kept);
@@ -497,6 +549,7 @@ int pp_callgraph_make(const struct pp_frames *frames, const struct pp_graph_side
                       struct pp_error *err)
 {
 	struct maker maker = {.frames = frames, .sides = sides, .sides_n = sides_n, .options = options,
+	                      .judged_n = options->divisor ? 1 : sides_n,
 	                      .frames_n = pp_frames_count(frames)};
 	struct pp_callgraph made = {0};
 	int status = -1;
@@ -515,7 +568,8 @@ int pp_callgraph_make(const struct pp_frames *frames, const struct pp_graph_side
 		goto done;
 	made.nodes_dropped_n = made.nodes_all_n - maker.list_n;
 	made.edges_dropped_n = drop_light_edges(&maker);
-	if (fill_graph(&maker, &made, err) != 0 || pp_callgraph_remove_redundant(&made, err) != 0)
+	if (fill_graph(&maker, &made, err) != 0 ||
+	    (options->order == PP_GRAPH_BY_IMPORTANCE && pp_callgraph_remove_redundant(&made, err) != 0))
 		goto done;
 	*graph = made;
 	made = (struct pp_callgraph){0};

@@ -18,16 +18,29 @@ struct pp_edge {
 	bool inlined;      /* every contribution is an inlined call */
 };
 
+enum pp_graph_order {
+	PP_GRAPH_BY_IMPORTANCE, /* for a drawing: what a reader should see first */
+	PP_GRAPH_BY_FLAT,       /* for a text, as pp_rollup_order */
+	PP_GRAPH_BY_CUM
+};
+
+/* Shares are of the sum of all nodes' flat values, as in the reference; of each side's total where two are
+ * compared. */
 struct pp_callgraph_options {
 	uint32_t node_limit;    /* keep at most so many nodes; 0 = all */
-	double node_fraction;   /* drop nodes with |cum| below this share of the total, on both sides */
+	double node_fraction;   /* drop nodes with |cum| below this share, on both sides */
 	double edge_fraction;   /* drop edges below this share */
+	enum pp_graph_order order;
+	bool drop_negative;     /* drop nodes below 0 */
+	bool divisor;           /* sides[1] is not compared with: it only counts, to divide sides[0] by */
 };
-#define PP_CALLGRAPH_OPTIONS_DEFAULT {80, 0.005, 0.001}
+#define PP_CALLGRAPH_OPTIONS_DEFAULT {80, 0.005, 0.001, PP_GRAPH_BY_IMPORTANCE, false, false}
 
+/* By flat and by cum, edges that repeat a path and edges of weight 0 stay, and so do calls of functions
+ * that come to nothing, unless others were dropped: those are nodes after the first nodes_n. */
 struct pp_callgraph {
-	struct pp_node *nodes; /* by importance: what a reader should see first */
-	uint32_t nodes_n;
+	struct pp_node *nodes; /* in order */
+	uint32_t nodes_n, ghosts_n;
 	struct pp_edge *edges; /* |weight| descending, then labels of caller and callee */
 	uint32_t edges_n;
 	int64_t total[2];       /* sum of |value| a side */

@@ -118,26 +118,56 @@ static bool is_base(const struct pp_profile *p, const struct pp_label_list *list
 	return false;
 }
 
-int pp_total(const struct pp_profile *p, uint32_t column, int64_t *total, struct pp_error *err)
+struct total {
+	uint64_t size;
+	int64_t sum;
+};
+
+static int sum_up(const struct pp_profile *p, uint32_t column, struct total *total, struct pp_error *err)
 {
 	unsigned char *base = malloc((size_t)p->label_lists_n + 1);
-	uint64_t all = 0, of_base = 0;
+	struct total all = {0, 0}, of_base = {0, 0};
 
 	if (!base)
 		return no_memory(err);
 	for (uint32_t l = 0; l < p->label_lists_n; l++)
 		base[l] = is_base(p, &p->label_lists[l]);
-	/* Both terms are at most 2^63, so this cannot wrap. */
-	for (uint32_t s = 0; s < p->samples_n && all <= INT64_MAX; s++) {
-		const uint64_t size = pp_abs_i64(pp_value(p, s, column));
-		all += size;
-		if (base[p->sample_labels[s]])
-			of_base += size;
+	for (uint32_t s = 0; s < p->samples_n; s++) {
+		const int64_t value = pp_value(p, s, column);
+		/* Both terms are at most 2^63, so this cannot wrap; nor can the sum, which is no larger. */
+		all.size += pp_abs_i64(value);
+		if (all.size > INT64_MAX)
+			break;
+		all.sum += value;
+		if (base[p->sample_labels[s]]) {
+			of_base.size += pp_abs_i64(value);
+			of_base.sum += value;
+		}
 	}
 	free(base);
-	if (all > INT64_MAX)
+	if (all.size > INT64_MAX)
 		return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the values add up to more than 63 bits");
-	*total = (int64_t)(of_base > 0 ? of_base : all);
+	*total = of_base.size > 0 ? of_base : all;
+	return 0;
+}
+
+int pp_total(const struct pp_profile *p, uint32_t column, int64_t *total, struct pp_error *err)
+{
+	struct total found;
+
+	if (sum_up(p, column, &found, err) != 0)
+		return -1;
+	*total = (int64_t)found.size;
+	return 0;
+}
+
+int pp_total_signed(const struct pp_profile *p, uint32_t column, int64_t *total, struct pp_error *err)
+{
+	struct total found;
+
+	if (sum_up(p, column, &found, err) != 0)
+		return -1;
+	*total = found.sum;
 	return 0;
 }
 

@@ -24,6 +24,9 @@ struct pp_profile *pp_trim_paths(const struct pp_profile *profile, const char *f
  * pprof::base=true) alone, if those are not all 0. */
 int pp_total(const struct pp_profile *profile, uint32_t column, int64_t *total, struct pp_error *err) PP_MUSTUSE;
 
+/* The same with the signs of the values. */
+int pp_total_signed(const struct pp_profile *profile, uint32_t column, int64_t *total, struct pp_error *err) PP_MUSTUSE;
+
 /* Totals outlive filters: one that was taken before samples went is kept as a comment of the profile,
  * "#total before filters: TYPE/UNIT N". False when there is none. Sums of profiles have none. */
 bool pp_total_recorded(const struct pp_profile *profile, uint32_t column, int64_t *total);

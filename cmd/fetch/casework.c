@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/fetch/lists.h"
+
 #define REPLICAS_MAX 200 /* --max-replicas */
 #define NAME_MAX_BYTES 180
 
@@ -99,6 +101,7 @@ static enum cli_status find_values(struct casework *work, struct case_side *side
 	Pyro__LabelValuesRequest request;
 	struct rpc_call call = {.method = "LabelValues", .request = &request.base, .response = &pyro__label_values_response__descriptor};
 	char *selector = rpc_text(side->question.selector);
+	struct lists lists;
 
 	pyro__label_values_request__init(&request);
 	request.name = rpc_text(label);
@@ -106,21 +109,22 @@ static enum cli_status find_values(struct casework *work, struct case_side *side
 	request.matchers = &selector;
 	request.start = side->question.window.from_ms;
 	request.end = side->question.window.to_ms;
-	enum cli_status status = rpc_wait_from(&work->server, &call, &request.start);
-	rpc_report(&call);
-	const Pyro__LabelValuesResponse *answer = status == CLI_OK ? (const void *)call.answer : NULL;
-	side->keep_values = answer ? calloc(answer->n_names + 1, sizeof(*side->keep_values)) : NULL;
-	if (answer && !side->keep_values)
+	enum cli_status status = lists_ask(&work->server, &call, &request.start, &request.end, &lists);
+	size_t n = 0;
+	char **names = status == CLI_OK ? lists_names(&lists, &n) : NULL;
+	side->keep_values = names ? calloc(n + 1, sizeof(*side->keep_values)) : NULL;
+	if (status == CLI_OK && !side->keep_values)
 		status = no_memory();
-	for (size_t i = 0; status == CLI_OK && i <= answer->n_names; i++) {
-		side->keep_values[i] = strdup(i < answer->n_names ? answer->names[i] : "");
+	for (size_t i = 0; status == CLI_OK && i <= n; i++) {
+		side->keep_values[i] = strdup(i < n ? names[i] : "");
 		side->keep_values_n++;
 		if (!side->keep_values[i])
 			status = no_memory();
 	}
-	if (status == CLI_OK && answer->n_names == 0)
+	if (status == CLI_OK && n == 0)
 		cli_warn("no values of the label '%s' in %s", label, side->question.selector);
-	rpc_release(&call);
+	free(names);
+	lists_release(&lists);
 	return status;
 }
 
@@ -210,6 +214,8 @@ static const char *warning_of(const struct case_job *job)
 		return "the values of the label do not add up to the points over time";
 	if (!fits)
 		return "the points over time do not add up to the profile";
+	if (job->export.folded)
+		return "the server cuts exports to a number of nodes: the function 'other' stands for the rest";
 	return job->export.counts_missing ? "the server has no counts for these values" : "";
 }
 

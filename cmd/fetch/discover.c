@@ -4,6 +4,7 @@
 
 #include "cmd/fetch/fetch.h"
 #include "cmd/fetch/flame.h"
+#include "cmd/fetch/lists.h"
 
 static enum cli_status no_memory(void)
 {
@@ -238,17 +239,30 @@ static int compare_types(const void *a, const void *b)
 	return strcmp((*x)->id, (*y)->id);
 }
 
-/* Sorts and drops repetitions, which the mode dual may send. */
-static size_t unique_types(Pyro__ProfileType **types, size_t n)
+/* Those of all answers, sorted, each once: the mode dual may repeat one. A malloc'ed array, or NULL, said. */
+static Pyro__ProfileType **types_of(const struct lists *lists, size_t *n)
 {
-	size_t kept = 0;
+	size_t all = 0, kept = 0;
 
-	if (n > 0)
-		qsort(types, n, sizeof(*types), compare_types);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < lists->n; i++)
+		all += ((const Pyro__ProfileTypesResponse *)(const void *)lists->calls[i].answer)->n_profile_types;
+	Pyro__ProfileType **types = malloc((all + 1) * sizeof(*types));
+	if (!types) {
+		no_memory();
+		return NULL;
+	}
+	all = 0;
+	for (size_t i = 0; i < lists->n; i++) {
+		const Pyro__ProfileTypesResponse *answer = (const void *)lists->calls[i].answer;
+		for (size_t k = 0; k < answer->n_profile_types; k++)
+			types[all++] = answer->profile_types[k];
+	}
+	qsort(types, all, sizeof(*types), compare_types);
+	for (size_t i = 0; i < all; i++)
 		if (kept == 0 || strcmp(types[kept - 1]->id, types[i]->id) != 0)
 			types[kept++] = types[i];
-	return kept;
+	*n = kept;
+	return types;
 }
 
 static enum cli_status print_types(struct fetch *fetch, Pyro__ProfileType **types, size_t n)
@@ -298,21 +312,21 @@ enum cli_status fetch_types(struct fetch *fetch)
 	Pyro__ProfileTypesRequest request;
 	struct rpc_call call = {.method = "ProfileTypes", .request = &request.base,
 	                        .response = &pyro__profile_types_response__descriptor};
+	struct lists lists;
 
 	pyro__profile_types_request__init(&request);
 	request.start = fetch->window.from_ms;
 	request.end = fetch->window.to_ms;
-	enum cli_status status = rpc_wait_from(&fetch->server, &call, &request.start);
-	if (status != CLI_OK) {
-		rpc_report(&call);
-	} else {
-		Pyro__ProfileTypesResponse *answer = (void *)call.answer;
-		size_t n = unique_types(answer->profile_types, answer->n_profile_types);
-		status = n > 0 ? check_window(fetch, "profile types") : fetch_empty(fetch, "profile types");
+	enum cli_status status = lists_ask(&fetch->server, &call, &request.start, &request.end, &lists);
+	if (status == CLI_OK) {
+		size_t n = 0;
+		Pyro__ProfileType **types = types_of(&lists, &n);
+		status = !types ? CLI_SYSTEM : n > 0 ? check_window(fetch, "profile types") : fetch_empty(fetch, "profile types");
 		if (status == CLI_OK)
-			status = print_types(fetch, answer->profile_types, n);
+			status = print_types(fetch, types, n);
+		free(types);
 	}
-	rpc_release(&call);
+	lists_release(&lists);
 	return status;
 }
 
@@ -326,7 +340,6 @@ static enum cli_status print_label_answer(struct fetch *fetch, char **names, siz
 	enum cli_status status = n == 0 ? fetch_empty(fetch, what) : check_window(fetch, what);
 	if (status != CLI_OK)
 		return status;
-	qsort(names, n, sizeof(*names), compare_names);
 	return print_names(fetch, label ? "value" : "label", label ? "VALUE" : "LABEL", names, n);
 }
 
@@ -335,6 +348,7 @@ enum cli_status fetch_labels(struct fetch *fetch)
 	Pyro__LabelNamesRequest names;
 	Pyro__LabelValuesRequest values;
 	bool of_label = fetch->options->label != NULL;
+	struct lists lists;
 	struct rpc_call call = {
 		.method = of_label ? "LabelValues" : "LabelNames",
 		.request = of_label ? &values.base : &names.base,
@@ -349,17 +363,16 @@ enum cli_status fetch_labels(struct fetch *fetch)
 	names.matchers = values.matchers = &fetch->selector;
 	if (of_label)
 		values.name = rpc_text(fetch->options->label);
-	enum cli_status status = rpc_wait_from(&fetch->server, &call, of_label ? &values.start : &names.start);
-	if (status != CLI_OK) {
-		rpc_report(&call);
-	} else if (of_label) {
-		const Pyro__LabelValuesResponse *answer = (const void *)call.answer;
-		status = print_label_answer(fetch, answer->names, answer->n_names);
-	} else {
-		const Pyro__LabelNamesResponse *answer = (const void *)call.answer;
-		status = print_label_answer(fetch, answer->names, answer->n_names);
-	}
-	rpc_release(&call);
+	enum cli_status status = lists_ask(&fetch->server, &call, of_label ? &values.start : &names.start,
+	                                   of_label ? &values.end : &names.end, &lists);
+	size_t n = 0;
+	char **found = status == CLI_OK ? lists_names(&lists, &n) : NULL;
+	if (found)
+		status = print_label_answer(fetch, found, n);
+	else if (status == CLI_OK)
+		status = CLI_SYSTEM;
+	free(found);
+	lists_release(&lists);
 	return status;
 }
 
@@ -461,23 +474,36 @@ static enum cli_status print_sets(struct fetch *fetch, Pyro__Labels **sets, size
 	return fetch_write_json(object, &sink);
 }
 
-/* Sets without a label say nothing (v1 sends one for a name that nobody has). Sorted, each once. */
-static size_t unique_sets(Pyro__Labels **sets, size_t n)
+/* Those of all answers, sorted, each once. Sets without a label say nothing (v1 sends one for a name that nobody
+ * has). A malloc'ed array, or NULL, said. */
+static Pyro__Labels **sets_of(const struct lists *lists, size_t *n)
 {
-	size_t kept = 0, used = 0;
+	size_t all = 0, kept = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (sets[i]->n_labels == 0)
-			continue;
-		qsort(sets[i]->labels, sets[i]->n_labels, sizeof(*sets[i]->labels), compare_pairs);
-		sets[used++] = sets[i];
+	for (size_t i = 0; i < lists->n; i++)
+		all += ((const Pyro__SeriesResponse *)(const void *)lists->calls[i].answer)->n_labels_set;
+	Pyro__Labels **sets = malloc((all + 1) * sizeof(*sets));
+	if (!sets) {
+		no_memory();
+		return NULL;
 	}
-	if (used > 0)
-		qsort(sets, used, sizeof(*sets), compare_sets);
-	for (size_t i = 0; i < used; i++)
+	all = 0;
+	for (size_t i = 0; i < lists->n; i++) {
+		const Pyro__SeriesResponse *answer = (const void *)lists->calls[i].answer;
+		for (size_t k = 0; k < answer->n_labels_set; k++) {
+			Pyro__Labels *set = answer->labels_set[k];
+			if (set->n_labels == 0)
+				continue;
+			qsort(set->labels, set->n_labels, sizeof(*set->labels), compare_pairs);
+			sets[all++] = set;
+		}
+	}
+	qsort(sets, all, sizeof(*sets), compare_sets);
+	for (size_t i = 0; i < all; i++)
 		if (kept == 0 || compare_sets(&sets[kept - 1], &sets[i]) != 0)
 			sets[kept++] = sets[i];
-	return kept;
+	*n = kept;
+	return sets;
 }
 
 enum cli_status fetch_series(struct fetch *fetch)
@@ -486,6 +512,7 @@ enum cli_status fetch_series(struct fetch *fetch)
 	Pyro__SeriesRequest request;
 	struct rpc_call call = {.method = "Series", .request = &request.base, .response = &pyro__series_response__descriptor};
 	struct fetch_names names;
+	struct lists lists;
 	char **matchers = calloc(matches->n + 1, sizeof(*matchers));
 	enum cli_status status = matchers ? fetch_names(&fetch->options->label_names, &names) : no_memory();
 	size_t n = matches->n;
@@ -507,17 +534,16 @@ enum cli_status fetch_series(struct fetch *fetch)
 	request.label_names = rpc_texts(&names.list);
 	request.start = fetch->window.from_ms;
 	request.end = fetch->window.to_ms;
-	status = rpc_wait_from(&fetch->server, &call, &request.start);
-	if (status != CLI_OK) {
-		rpc_report(&call);
-	} else {
-		Pyro__SeriesResponse *answer = (void *)call.answer;
-		size_t sets_n = unique_sets(answer->labels_set, answer->n_labels_set);
-		status = sets_n > 0 ? check_window(fetch, "series") : fetch_empty(fetch, "series");
+	status = lists_ask(&fetch->server, &call, &request.start, &request.end, &lists);
+	if (status == CLI_OK) {
+		size_t sets_n = 0;
+		Pyro__Labels **sets = sets_of(&lists, &sets_n);
+		status = !sets ? CLI_SYSTEM : sets_n > 0 ? check_window(fetch, "series") : fetch_empty(fetch, "series");
 		if (status == CLI_OK)
-			status = print_sets(fetch, answer->labels_set, sets_n);
+			status = print_sets(fetch, sets, sets_n);
+		free(sets);
 	}
-	rpc_release(&call);
+	lists_release(&lists);
 	fetch_names_release(&names);
 	free(matchers);
 	return status;

@@ -8,6 +8,7 @@
 #include "cmd/fetch/selector.h"
 
 #define PARTS_MAX 100000 /* calls of one export */
+#define NODES_MAX 1048576 /* the most that servers allow unless told otherwise */
 
 /* One call of an export: a type, a piece of the window, a value of the label that is kept. */
 struct export_part {
@@ -138,13 +139,13 @@ static int add_profile(struct export_part *part, const struct pp_profile *profil
 /* All the shapes of "no data" have no samples: no bytes, a header, or an empty message. */
 static int add_export(struct export_part *part, struct pp_str bytes, struct pp_error *err)
 {
-	struct pp_read_options options = {.limits = limits};
+	struct pp_read_options options = PP_READ_OPTIONS_DEFAULT;
 	struct pp_memory_source memory;
 
 	if (bytes.len == 0)
 		return 0;
 	pp_memory_source_init(&memory, bytes.ptr, bytes.len);
-	struct pp_profile *profile = pp_load(&memory.source, &options, NULL, err);
+	struct pp_profile *profile = pp_read(&memory.source, &options, err);
 	if (!profile)
 		return -1;
 	part->export->seen_values |= profile->samples_n > 0 && part->column == columns_of(part->export) - 1 && !part->is_guard;
@@ -233,6 +234,21 @@ static bool lacks_counts(const struct pp_profile *profile)
 	return false;
 }
 
+/* A server with a limit of nodes for exports puts what it cuts away into a function without a file or line. */
+static bool is_folded(const struct pp_profile *profile)
+{
+	for (uint32_t i = 0; i < profile->locations_n; i++) {
+		const struct pp_location *location = &profile->locations[i];
+		const struct pp_line *line = &profile->lines[location->line_first];
+		if (location->lines_n != 1 || line->line != 0 || line->function == PP_NONE)
+			continue;
+		const struct pp_function *function = &profile->functions[line->function];
+		if (function->filename == 0 && pp_str_eq(pp_string(profile, function->name), PP_LIT("other")))
+			return true;
+	}
+	return false;
+}
+
 static int hash_parts(struct export *export, struct pp_error *err)
 {
 	struct pp_content_hash *asked = pp_content_hash_new(), *answered = pp_content_hash_new();
@@ -264,6 +280,7 @@ static int make_result(struct export *export, struct pp_error *err)
 		result = column_total(sum, 0, &export->count_total, err);
 		export->counts_missing = lacks_counts(sum);
 	}
+	export->folded = !export->question.max_nodes && is_folded(sum);
 	if (result == 0) {
 		export->profile = with_header(export, sum, err);
 		result = export->profile ? 0 : -1;
@@ -306,6 +323,12 @@ static void finish(struct export *export)
 	if (export->outcome == CLI_OK &&
 	    (make_result(export, &err) != 0 || (export->counts_missing && drop_counts(export, &err) != 0)))
 		fail(export, err.code == PP_ENOMEM ? CLI_SYSTEM : CLI_FAILED, "", err.text);
+	if (export->outcome == CLI_OK && export->folded && !export->nodes) {
+		export->nodes = NODES_MAX;
+		export_release(export);
+		if (start_parts(export))
+			return;
+	}
 	pp_merge_free(export->sum);
 	export->sum = NULL;
 	release_parts(export);
@@ -313,14 +336,31 @@ static void finish(struct export *export)
 		export->done(export);
 }
 
+/* The number in "max flamegraph nodes limit 1048576 is greater than allowed 100". */
+static bool allowed_nodes(const char *why, uint64_t *nodes)
+{
+	static const char words[] = "is greater than allowed ";
+	const char *at = strstr(why, "max flamegraph nodes limit");
+
+	at = at ? strstr(at, words) : NULL;
+	if (!at)
+		return false;
+	at += sizeof(words) - 1;
+	return pp_parse_u64((struct pp_str){at, strspn(at, "0123456789")}, nodes) && *nodes > 0;
+}
+
 static void part_done(struct rpc_call *call)
 {
 	struct export_part *part = call->context;
 	struct export *export = part->export;
 	int64_t longest = 0;
+	uint64_t nodes = 0;
 
 	if (call->outcome == CLI_OK && !export->again) {
 		add_answer(part);
+	} else if (call->outcome == CLI_FAILED && allowed_nodes(call->why, &nodes) && nodes <= export->nodes) {
+		export->nodes = nodes;
+		export->again = true;
 	} else if (rpc_is_border(call) && (export->again || !export->at_border)) {
 		export->at_border = export->again = true;
 	} else if (call->outcome == CLI_FAILED && when_limit(call->why, &longest) &&
@@ -376,6 +416,8 @@ static void prepare(struct export_part *part, struct export *export, size_t inde
 	part->column = (uint32_t)(index / values / pieces);
 	part->question = export->question;
 	part->question.window = piece_at(export, piece);
+	if (!part->question.max_nodes)
+		part->question.max_nodes = export->nodes;
 	if (part->is_guard)
 		part->question.window = (struct window){export->question.window.from_ms - 2, export->question.window.from_ms - 1};
 	if (export->count_type && part->column == 0)
@@ -434,7 +476,8 @@ void export_start(struct server *server, struct export *export)
 	export->why[0] = '\0';
 	export->profile = NULL;
 	export->total = export->count_total = 0;
-	export->period_measured = export->counts_missing = export->at_border = false;
+	export->period_measured = export->counts_missing = export->at_border = export->folded = false;
+	export->nodes = 0;
 	export->parts = NULL;
 	export->parts_n = 0;
 	export->sum = NULL;

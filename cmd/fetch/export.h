@@ -23,6 +23,7 @@ struct export {
 	int64_t total, count_total;  /* sums of the columns; count_total 0 without counts */
 	bool period_measured;        /* every value is its count times the period */
 	bool counts_missing;         /* counts were asked for, and there are none, or not for the same stacks */
+	bool folded;                 /* the server cut small nodes away, into a function "other", though not asked to */
 	uint32_t pieces;             /* windows that it was asked in */
 	char request_hash[PP_CONTENT_HASH_N], answer_hash[PP_CONTENT_HASH_N];
 
@@ -32,6 +33,7 @@ struct export {
 	size_t parts_n, left;
 	struct pp_merge *sum;
 	bool seen_values, again, at_border;
+	uint64_t nodes;              /* a limit to ask for where the server has one anyway; 0: none */
 };
 
 void export_start(struct server *server, struct export *export);

@@ -92,7 +92,8 @@ enum cli_status flame_total(struct server *server, const struct question *questi
 	return total_of(server, question, total, true);
 }
 
-enum cli_status flame_any(struct server *server, const char *selector, const struct window *window)
+/* Of a window that the server allows. */
+static enum cli_status any_in(struct server *server, const char *selector, const struct window *window)
 {
 	Pyro__ProfileTypesRequest request;
 	struct rpc_call call = {.method = "ProfileTypes", .request = &request.base, .response = &pyro__profile_types_response__descriptor};
@@ -111,6 +112,22 @@ enum cli_status flame_any(struct server *server, const char *selector, const str
 	}
 	rpc_release(&call);
 	return status == CLI_OK ? found : status;
+}
+
+enum cli_status flame_any(struct server *server, const char *selector, const struct window *window)
+{
+	struct window piece = *window;
+	enum cli_status status = CLI_EMPTY;
+
+	/* The latest piece first: there is most likely something. */
+	while (status == CLI_EMPTY && piece.to_ms >= window->from_ms) {
+		piece.from_ms = window->from_ms;
+		if (server->longest_ms && piece.to_ms - piece.from_ms >= server->longest_ms)
+			piece.from_ms = piece.to_ms - server->longest_ms + 1;
+		status = any_in(server, selector, &piece);
+		piece.to_ms = piece.from_ms - 1;
+	}
+	return status;
 }
 
 struct pp_json *flame_json(const Pyro__FlameGraph *graph)

@@ -64,23 +64,19 @@ done:
 
 /* ---- tables ---- */
 
-/* Names of all labels of the lines, in the order of first use; borrowed. */
-static const char **label_names(const struct series *series, size_t *n)
+/* The labels that were asked for, each once, in the order of the question whatever the server's is; borrowed. */
+static const char **label_names(const struct cli_list *group_by, size_t *n)
 {
-	size_t most = 0;
+	const char **names = malloc((group_by->n + 1) * sizeof(*names));
 
 	*n = 0;
-	for (size_t i = 0; i < series->lines_n; i++)
-		most += series->lines[i].labels_n;
-	const char **names = malloc((most + 1) * sizeof(*names));
-	for (size_t i = 0; names && i < series->lines_n; i++)
-		for (size_t k = 0; k < series->lines[i].labels_n; k++) {
-			size_t at = 0;
-			while (at < *n && strcmp(names[at], series->lines[i].labels[k].name) != 0)
-				at++;
-			if (at == *n)
-				names[(*n)++] = series->lines[i].labels[k].name;
-		}
+	for (size_t i = 0; names && i < group_by->n; i++) {
+		size_t at = 0;
+		while (at < *n && strcmp(names[at], group_by->items[i]) != 0)
+			at++;
+		if (at == *n && *group_by->items[i])
+			names[(*n)++] = group_by->items[i];
+	}
 	return names;
 }
 
@@ -101,11 +97,11 @@ struct layout {
 	char *titles; /* "label:pod" … */
 };
 
-static bool make_layout(struct layout *layout, const struct series *series, const struct table_column *fixed, size_t fixed_n)
+static bool make_layout(struct layout *layout, const struct cli_list *group_by, const struct table_column *fixed, size_t fixed_n)
 {
 	size_t bytes = 0;
 
-	layout->names = label_names(series, &layout->names_n);
+	layout->names = label_names(group_by, &layout->names_n);
 	layout->fixed_n = fixed_n;
 	layout->columns = calloc(fixed_n + layout->names_n, sizeof(*layout->columns));
 	layout->cells = calloc(fixed_n + layout->names_n, sizeof(*layout->cells));
@@ -171,9 +167,11 @@ static int print_totals(struct table *table, struct layout *layout, const struct
 	return 0;
 }
 
-static enum cli_status print_table(struct fetch *fetch, const struct series *series, bool top, size_t limit, struct pp_sink *sink)
+static enum cli_status print_table(struct fetch *fetch, const struct series *series, const struct cli_list *group_by, size_t limit,
+                                   struct pp_sink *sink)
 {
 	struct pp_str unit = type_part(fetch->options->type, 2);
+	bool top = fetch->options->top;
 	const struct table_column points[] = {
 		{"series", NULL, TABLE_INTEGER, {NULL, 0}, false}, {"time_ms", NULL, TABLE_INTEGER, {NULL, 0}, false},
 		{"time", "TIME", TABLE_TEXT, {NULL, 0}, false}, {"value", "VALUE", TABLE_INTEGER, unit, false},
@@ -187,7 +185,7 @@ static enum cli_status print_table(struct fetch *fetch, const struct series *ser
 	struct table *table = NULL;
 	int result = -1;
 
-	if (!make_layout(&layout, series, top ? totals : points, top ? PP_COUNT(totals) : PP_COUNT(points)))
+	if (!make_layout(&layout, group_by, top ? totals : points, top ? PP_COUNT(totals) : PP_COUNT(points)))
 		pp_fail(&err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
 	else
 		table = table_new(fetch_table_format(fetch), layout.columns, layout.fixed_n + layout.names_n, sink, &err);
@@ -276,7 +274,7 @@ static enum cli_status print(struct fetch *fetch, const struct series *series, c
 		cli_warn("%s counts what there is at a moment: its sum over a window depends on how many profiles were taken", fetch->options->type);
 	if (fetch_wants_json(fetch))
 		return fetch_write_json(top ? totals_json(fetch, series, group_by, limit) : metrics_json(series, step_ms), &sink);
-	return print_table(fetch, series, top, limit, &sink);
+	return print_table(fetch, series, group_by, limit, &sink);
 }
 
 enum cli_status fetch_metrics(struct fetch *fetch)

@@ -13,6 +13,8 @@
 #include "cmd/fetch/provenance.h"
 
 #define COVERAGE_STEPS 60
+static const char folded_text[] = "the server cuts exports to a number of nodes: the function 'other' stands for the rest";
+
 #define NODES_DEFAULT 80 /* of a graph made here, as pprof-dot */
 
 /* ---- the export ---- */
@@ -32,6 +34,8 @@ static enum cli_status get_export(struct fetch *fetch, struct export *export)
 		status = scope_prove(&fetch->server, &export->question, export->total, export_total);
 	if (status == CLI_OK && export->counts_missing)
 		cli_warn("the server has no counts for these values");
+	if (status == CLI_OK && export->folded)
+		cli_warn("%s", folded_text);
 	if (export->pieces > 1 && status == CLI_OK)
 		cli_warn("asked for in %u windows, as the server allows no longer ones, and added up", export->pieces);
 	return status;
@@ -73,7 +77,12 @@ static enum cli_status save_export(struct fetch *fetch, const struct export *exp
 		.server = &fetch->server, .datasource = fetch->options->server.datasource, .question = &export->question,
 		.count_type = fetch->count_type, .export = export, .coverage = &coverage,
 	};
+	struct pp_error err = PP_ERROR_INIT;
 	enum cli_status status = cover(fetch, export, &provenance.mode, &coverage, &warnings);
+
+	if (export->folded && ((warnings.n && pp_buf_append(&warnings, "; ", 2, &err) != 0) ||
+	                       pp_buf_append(&warnings, folded_text, sizeof(folded_text) - 1, &err) != 0))
+		status = cli_report(NULL, &err);
 
 	provenance.warnings = warnings.n ? warnings.bytes : "";
 	if (status == CLI_OK)

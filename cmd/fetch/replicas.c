@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/fetch/lists.h"
+
 #define COVERAGE_STEPS 60 /* of a window, at least */
 
 /* Labels that tell replicas apart, by the customs of collectors; the first that the series have. */
@@ -17,6 +19,8 @@ static enum cli_status find_label(struct server *server, const struct question *
 	Pyro__LabelNamesRequest request;
 	struct rpc_call call = {.method = "LabelNames", .request = &request.base, .response = &pyro__label_names_response__descriptor};
 	char *selector = rpc_text(question->selector);
+	struct lists lists;
+	size_t n = 0;
 
 	*label = NULL;
 	pyro__label_names_request__init(&request);
@@ -24,22 +28,14 @@ static enum cli_status find_label(struct server *server, const struct question *
 	request.matchers = &selector;
 	request.start = question->window.from_ms;
 	request.end = question->window.to_ms;
-	/* A list of names is no profile: a window that is too long for it is asked by its last part. */
-	if (server->longest_ms && request.end - request.start > server->longest_ms)
-		request.start = request.end - server->longest_ms;
-	enum cli_status status = rpc_wait_from(server, &call, &request.start);
-	if (status == CLI_FAILED && when_limit(call.why, &server->longest_ms)) {
-		rpc_release(&call);
-		request.start = request.end - server->longest_ms;
-		status = rpc_wait(server, &call);
-	}
-	const Pyro__LabelNamesResponse *answer = status == CLI_OK ? (const void *)call.answer : NULL;
-	for (size_t i = 0; answer && !*label && i < PP_COUNT(customs); i++)
-		for (size_t k = 0; !*label && k < answer->n_names; k++)
-			if (strcmp(answer->names[k], customs[i]) == 0)
+	enum cli_status status = lists_ask(server, &call, &request.start, &request.end, &lists);
+	char **names = status == CLI_OK ? lists_names(&lists, &n) : NULL;
+	for (size_t i = 0; names && !*label && i < PP_COUNT(customs); i++)
+		for (size_t k = 0; !*label && k < n; k++)
+			if (strcmp(names[k], customs[i]) == 0)
 				*label = strdup(customs[i]);
-	rpc_report(&call);
-	rpc_release(&call);
+	free(names);
+	lists_release(&lists);
 	return status;
 }
 

@@ -98,6 +98,79 @@ foo 0"
 ["dispersion","residual_df","prior_df","prior_scale"]'
 }
 
+# pods LETTER FOO BAR FRESH: four profiles of a group, LETTER1.tsv to LETTER4.tsv, that differ a little.
+pods() {
+	local i
+	for i in 1 2 3 4; do
+		printf 'main;foo %d\nmain;bar %d\nmain;fresh %d\nmain;a 300\nmain;b 410\nmain;c 280\n' \
+			$(($2 + 7 * i)) $(($3 + 5 * i)) $(($4 * (10 + i) / 10)) | "$records" >"$1$i.tsv"
+	done
+}
+
+@test "a control takes off what changed there too" {
+	pods a 400 600 0
+	pods b 800 1200 90
+	pods c 800 610 0
+	tool pprof-diff --baseline a[1-4].tsv --incident b[1-4].tsv --control c[1-4].tsv >out.tsv
+	run awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$9 ~ /^(foo|bar|fresh)$/ { print $9, ($at["q_flat"] < 0.05), ($at["q_beyond_flat"] < 0.05), ($at["beyond_flat_low"] < 2 && $at["beyond_flat_high"] > 2) }' out.tsv
+	is "bar 1 1 1
+foo 1 0 0
+fresh 1 1 0"
+	pods d 400 1200 0
+	pods e 800 1220 0
+	tool pprof-diff --format json --limit 0 --baseline a[1-4].tsv --incident b[1-4].tsv --control e[1-4].tsv --control-baseline d[1-4].tsv >out.json
+	run jq -c '.control.baseline, (.inputs | map(.side) | unique)' out.json
+	is '"its own"
+["baseline","control","control_baseline","incident"]'
+	run tool pprof-diff --format table --baseline a[1-4].tsv --incident b[1-4].tsv --control e[1-4].tsv --control-baseline d[1-4].tsv
+	has 'Control, against its own baseline: baseline'
+	has 'Beyond the control: 3 frames changed beyond it, first bar: flat '
+	run tool pprof-diff --control-baseline d1.tsv --baseline a1.tsv --incident b1.tsv
+	status_is 2
+	has '--control-baseline needs --control'
+}
+
+@test "--fail-over looks at the interval, not at the estimate" {
+	pods a 400 600 0
+	pods b 400 660 0
+	tool pprof-diff --fail-over 5% --baseline a[1-4].tsv --incident b[1-4].tsv >out.tsv 2>err && status=0 || status=$?
+	run awk -F '\t' '$9 == "bar" { print ($3 / $1 > 0.05), ($16 > 1 && $16 < 1.05), ($7 < 0.05) }' out.tsv
+	is "1 1 1"
+	[ "$status" -eq 0 ]
+	pods b 400 900 0
+	run tool pprof-diff --fail-over 5% --output out.tsv --baseline a[1-4].tsv --incident b[1-4].tsv
+	status_is 1
+	[[ $output == "pprof-diff: over 5%: 'bar': flat rose by 12s, at least 1"*"s, or +48."*"%, at least +"*"%"* ]]
+	run tool pprof-diff --fail-over 60% --output out.tsv --baseline a[1-4].tsv --incident b[1-4].tsv
+	status_is 0
+	run tool pprof-diff --fail-over 10000ms --output out.tsv --baseline a[1-4].tsv --incident b[1-4].tsv
+	status_is 1
+	run tool pprof-diff --fail-over 13s --output out.tsv --baseline a[1-4].tsv --incident b[1-4].tsv
+	status_is 0
+	run tool pprof-diff --fail-over total:5% --output out.tsv --baseline a[1-4].tsv --incident b[1-4].tsv
+	status_is 1
+	has "over total:5%: 'cpu': the total rose by 12s"
+	run tool pprof-diff --fail-over 5MB --output out.tsv --baseline a[1-4].tsv --incident b[1-4].tsv
+	status_is 3
+	has 'values are in nanoseconds'
+	run tool pprof-diff --fail-over much a.tsv b.tsv
+	status_is 2
+	run tool pprof-diff --fail-over total:1% --normalize total a.tsv b.tsv
+	status_is 2
+}
+
+@test "a side with next to nothing says so, without NaN" {
+	printf 'main;foo 2\n' | "$records" >tiny.tsv
+	for normalize in raw duration total robust; do
+		run tool pprof-diff --format table --all --normalize $normalize a.tsv tiny.tsv
+		status_is 0
+		has 'The incident has only 2 samples, so little can be told.'
+		! grep -qiw -e nan -e inf <<<"$output" || false
+	done
+	has 'Warning counts: 180 and 2 samples'
+}
+
 @test "Markdown is a list and a table" {
 	run tool pprof-diff --format markdown --limit 1 a.tsv b.tsv
 	status_is 0

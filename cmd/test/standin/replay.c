@@ -17,7 +17,7 @@ static bool read_file(const struct si_recordings *recordings, struct pp_str serv
 	struct input_file file;
 	int64_t n = 0;
 
-	snprintf(path, sizeof(path), "%s/%s/%s", recordings->folder, server.ptr, name.ptr);
+	snprintf(path, sizeof(path), "%s/%.*s/%s", recordings->folder, (int)server.len, server.ptr, name.ptr);
 	if (input_open(path, &file) != CLI_OK)
 		return false;
 	while ((n = file.source.read(file.source.context, piece, sizeof(piece), &err)) > 0)
@@ -55,7 +55,7 @@ static bool add(struct si_recordings *recordings, const struct pp_str *cells)
 	if (good && si_canonical(method, (struct pp_str){body.bytes ? body.bytes : "", body.n}, json, recordings->arena, &question)) {
 		bool has_tenant = headers.len > sizeof(tenant_is) - 1 && memcmp(headers.ptr, tenant_is, sizeof(tenant_is) - 1) == 0;
 		recordings->at[recordings->n++] = (struct si_recording){
-			.server = keep(recordings, cells[SERVER]), .method = keep(recordings, name), .type = keep(recordings, cells[TYPE]),
+			.server = keep(recordings, cells[SERVER]), .name = keep(recordings, cells[NAME]), .method = keep(recordings, name), .type = keep(recordings, cells[TYPE]),
 			.tenant = has_tenant ? keep(recordings, (struct pp_str){headers.ptr + sizeof(tenant_is) - 1, headers.len - sizeof(tenant_is) + 1}) : PP_LIT(""),
 			.question = keep(recordings, (struct pp_str){question.bytes, question.n}),
 			.answer_type = keep(recordings, cells[ANSWER_TYPE]), .answer_encoding = keep(recordings, cells[ANSWER_ENCODING]),
@@ -94,7 +94,7 @@ void si_recordings_release(struct si_recordings *recordings)
 	pp_arena_free(recordings->arena);
 }
 
-bool si_replay(const struct si_recordings *recordings, struct pp_str server, const struct si_method *method, bool json,
+const char *si_replay(const struct si_recordings *recordings, struct pp_str server, const struct si_method *method, bool json,
                struct pp_str tenant, struct pp_str question, struct si_reply *reply)
 {
 	struct pp_str type = json ? PP_LIT("application/json") : PP_LIT("application/proto");
@@ -107,7 +107,7 @@ bool si_replay(const struct si_recordings *recordings, struct pp_str server, con
 		reply->status = r->status;
 		reply->type = r->answer_type.ptr;
 		reply->packed = pp_str_eq(r->answer_encoding, PP_LIT("gzip"));
-		return read_file(recordings, server, r->answer_file, &reply->body);
+		return read_file(recordings, server, r->answer_file, &reply->body) ? r->name.ptr : NULL;
 	}
-	return false;
+	return NULL;
 }

@@ -146,9 +146,10 @@ static void run_call(struct si_server *server, const struct si_manner *manner, c
 		if (!si_canonical(method, body, call.json, server->arena, canonical))
 			canonical->n = 0;
 		tenant = si_header(request, "X-Scope-OrgID");
-		if (si_replay(&server->recordings, manner->replay, method, call.json, tenant,
-		              (struct pp_str){canonical->bytes ? canonical->bytes : "", canonical->n}, reply)) {
-			snprintf(note, 64, "recorded");
+		const char *recorded = si_replay(&server->recordings, manner->replay, method, call.json, tenant,
+		                                 (struct pp_str){canonical->bytes ? canonical->bytes : "", canonical->n}, reply);
+		if (recorded) {
+			snprintf(note, 64, "recorded %s", recorded);
 			return;
 		}
 		canonical->n = 0;
@@ -214,7 +215,7 @@ void si_respond(struct si_server *server, const struct si_request *request, stru
 	}
 	char said[64] = "";
 	answer(server, &manner, request, body, reply, canonical, said);
-	if (!is(pp_str_of(said), "recorded"))
+	if (!begins(pp_str_of(said), "recorded"))
 		pack_reply(request, reply);
 	if (fault)
 		si_fault_spoil(fault, reply);

@@ -1,0 +1,60 @@
+# A command line of the reference as ours, by the migration table of pprof-tools(7). Reads manifest.tsv, writes for
+# each row: id, command, expected status, expected output, sources, base mode, base, normalize, sample type, tool,
+# options, what has no counterpart, unit. Nothing is "-".
+BEGIN { FS = OFS = "\t" }
+
+function value(word) { sub(/^[^=]*=/, "", word); return word }
+function add(text) { options = options " " text }
+
+NR == 1 || $7 != "yes" { next }
+{
+	n = split($2, word, " ")
+	command = by = sources = base = type = options = ""
+	mode = normalize = "-"
+	unit = "minimum"
+	fraction = "0.005"; edge = "0.001"; count = ""; untrimmed = 0; cut = ""
+	for (i = 2; i <= n; i++) {
+		w = word[i]; gsub(/^\047|\047$/, "", w); v = value(w)
+		if (w !~ /^-/) { sources = sources (sources == "" ? "" : " ") w; continue }
+		sub(/^--?/, "", w); name = w; sub(/=.*/, "", name)
+		if (name ~ /^(top|tree|peek|traces|tags|comments|raw|proto|dot|callgrind|topproto|list)$/) {
+			command = name
+			if (name == "peek") add("--peek " v)
+		}
+		else if (name ~ /^(lines|addresses|files|filefunctions|functions)$/) by = name
+		else if (name == "nodecount") count = v
+		else if (name == "nodefraction") fraction = v
+		else if (name == "edgefraction") edge = v
+		else if (name == "trim") untrimmed = v == "false"
+		else if (name ~ /^(base|diff_base)$/) { mode = name; base = v }
+		else if (name == "normalize") normalize = "normalize"
+		else if (name == "sample_index") type = v
+		else if (name ~ /^(focus|ignore|hide|show|tagfocus|tagignore|tagshow|taghide|tagroot|tagleaf)$/) add("--" name " " v)
+		else if (name == "show_from") add("--show-from " v)
+		else if (name == "prune_from") add("--prune-from " v)
+		else if (name == "trim_path") add("--trim-path " v)
+		else if (name == "divide_by") { if (v >= 0) add("--divide-by " v) }
+		else if (name == "drop_negative") add("--drop-negative")
+		else if (name == "relative_percentages") add("--relative-percentages")
+		else if (name == "all_frames") add("--all-frames")
+		else if (name ~ /^(cum|mean|noinlines)$/) add("--" name)
+		else if (name ~ /^(alloc_space|alloc_objects|inuse_space|inuse_objects)$/) type = name
+		else if (name == "unit") unit = v == "" ? "none" : v
+		else if (name ~ /^(symbolize|compact_labels|flat)$/) ; # of no consequence
+		else cut = name
+	}
+	# Commands that do not cut; the count counts for trees only.
+	if (untrimmed || command == "peek") { count = fraction = edge = 0 }
+	if (command ~ /^(top|topproto)$/ && count == "") count = 0
+	if (command ~ /^(tree|dot)$/ && (count == "" || count < 0)) count = 80
+	if (command ~ /^(top|topproto)$/) add("--nodecount " count " --nodefraction " fraction)
+	if (command == "tree") add("--nodecount " count " --nodefraction " fraction " --edgefraction " edge)
+	if (command ~ /^(top|tree|peek|traces|topproto)$/) add("--by " (by == "" ? "functions" : by))
+	if (command == "traces" && options ~ /--drop-negative/) sub(/ --drop-negative/, "", options)
+	if (command ~ /^(traces|tags|comments)$/) add("--" command)
+	tool = command ~ /^top/ ? "pprof-top" : command ~ /^(tree|peek|traces|tags|comments)$/ ? "pprof-tree" : "pprof-filter"
+	if (tool == "pprof-filter") gsub(/ --(mean|cum|drop-negative)/, "", options)
+	if (options ~ /--cum/ && tool == "pprof-tree" && command !~ /^(tree|peek)$/) sub(/ --cum/, "", options)
+	print $1, command, $5, $4, sources, mode, base == "" ? "-" : base, normalize, type == "" ? "-" : type, tool, \
+		options == "" ? "-" : options, cut == "" ? "-" : cut, unit
+}
