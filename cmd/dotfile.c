@@ -107,6 +107,7 @@ static int put_value(struct writer *w, int64_t value, bool sign, struct pp_error
 {
 	char text[64];
 
+	value = view_divided(w->dot->rows, value);
 	if (sign && value > 0 && put(w, "+", err) != 0)
 		return -1;
 	pp_unit_human(text, sizeof text, value, w->dot->unit);

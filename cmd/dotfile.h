@@ -2,13 +2,14 @@
 #ifndef DOTFILE_H
 #define DOTFILE_H
 
-#include "libpprof/pprof.h"
+#include "cmd/view.h"
 
 struct dotfile {
 	const struct pp_frames *frames;
 	const struct pp_callgraph *graph;
 	bool difference;          /* the graph has two sides */
 	struct pp_str unit;       /* of the values */
+	const struct view_rows *rows; /* how values are shown */
 	const char *title;        /* first line of the legend; any bytes */
 	const char *const *notes; /* further lines of the legend */
 	size_t notes_n;

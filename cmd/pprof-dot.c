@@ -7,8 +7,8 @@
 
 #include "cmd/cli.h"
 #include "cmd/dotfile.h"
-#include "cmd/input.h"
 #include "cmd/output.h"
+#include "cmd/view.h"
 #include "libdiff/compare.h"
 
 static const char *const normalizations[] = {"raw", "duration", "total", NULL}; /* as enum pd_normalization */
@@ -17,10 +17,10 @@ struct options {
 	struct input input;
 	struct output output;
 	struct cli_list baseline, incident;
-	const char *sample_type;
+	struct view view;
+	struct view_rows rows;
 	int by, normalization;
-	uint64_t nodes;
-	double node_fraction, edge_fraction;
+	double edge_fraction;
 };
 
 /* Lines of the legend. */
@@ -34,6 +34,7 @@ struct notes {
 struct side {
 	struct input_names names;
 	struct pp_profile *profile;
+	int64_t total; /* what shares refer to */
 	char content_hash[PP_CONTENT_HASH_N]; /* of the first file */
 };
 
@@ -58,6 +59,26 @@ static void note_side(struct notes *notes, const char *what, const struct side *
 		note(notes, "    and %zu more", side->names.n - 1);
 }
 
+/* Reads a file of a side, as the options want it seen. */
+static struct pp_profile *read_file(const struct options *options, struct side *side, const char *name,
+                                    struct pp_origin *origin, enum cli_status *status)
+{
+	struct viewed viewed;
+
+	*status = view_open(&options->view, &options->input, name, origin, &viewed);
+	if (*status == CLI_OK) {
+		struct pp_profile *profile = viewed.profile;
+		const int64_t total = view_total(&viewed, options->rows.mean);
+		if (total > 0 && !pp_add_i64(side->total, total, &side->total))
+			side->total = INT64_MAX;
+		viewed.profile = NULL;
+		viewed_release(&viewed);
+		return profile;
+	}
+	viewed_release(&viewed);
+	return NULL;
+}
+
 /* Reads the files of a side: one as it is, several as their sum. compare may be NULL. */
 static enum cli_status read_side(const struct options *options, struct side *side, struct pd_compare *compare,
                                  enum pd_side which)
@@ -75,7 +96,7 @@ static enum cli_status read_side(const struct options *options, struct side *sid
 	for (size_t i = 0; i < side->names.n && status == CLI_OK; i++) {
 		const char *name = side->names.names[i];
 		struct pp_origin origin;
-		struct pp_profile *profile = input_load(&options->input, name, false, &origin, &status);
+		struct pp_profile *profile = read_file(options, side, name, &origin, &status);
 		if (!profile)
 			break;
 		if (i == 0)
@@ -131,27 +152,51 @@ static enum cli_status write_dot(struct options *options, const struct dotfile *
 /* What is drawn, beside the sides themselves. */
 struct picture {
 	const char *subject; /* for errors */
+	int64_t total;       /* of one side: what shares refer to */
 	const char *type;
 	struct pp_str unit;
 	struct notes notes;
 };
 
+/* Replaces sums by means: the second side has what they are divided by. */
+static void take_means(struct pp_callgraph *graph)
+{
+	for (uint32_t n = 0; n < graph->nodes_n; n++) {
+		struct pp_node *node = &graph->nodes[n];
+		node->flat[0] = view_mean(node->flat[0], node->flat[1]);
+		node->cum[0] = view_mean(node->cum[0], node->cum[1]);
+		node->flat[1] = node->cum[1] = 0;
+	}
+	for (uint32_t e = 0; e < graph->edges_n; e++) {
+		graph->edges[e].weight[0] = view_mean(graph->edges[e].weight[0], graph->edges[e].weight[1]);
+		graph->edges[e].weight[1] = 0;
+	}
+	graph->total[1] = 0;
+}
+
 /* Makes the graph of one side, or of incident and baseline, and writes it. */
 static enum cli_status draw(struct options *options, const struct pp_frames *frames,
-                            const struct pp_graph_side *sides, size_t sides_n, const struct picture *picture)
+                            const struct pp_graph_side *sides, bool compared, const struct picture *picture)
 {
-	const struct pp_callgraph_options cut = {(uint32_t)options->nodes, options->node_fraction,
-	                                         options->edge_fraction, PP_GRAPH_BY_IMPORTANCE, false, false};
+	const bool mean = options->rows.mean;
+	const struct pp_callgraph_options cut = {
+		(uint32_t)options->rows.node_count, options->rows.node_fraction, options->edge_fraction,
+		PP_GRAPH_BY_IMPORTANCE, options->rows.drop_negative, mean};
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_callgraph graph;
 	enum cli_status status;
 	char title[200];
 
-	if (pp_callgraph_make(frames, sides, sides_n, &cut, &graph, &err) != 0)
+	if (pp_callgraph_make(frames, sides, compared || mean ? 2 : 1, &cut, &graph, &err) != 0)
 		return cli_report(picture->subject, &err);
+	if (mean)
+		take_means(&graph);
+	if (!compared)
+		graph.total[0] = picture->total;
 	snprintf(title, sizeof title, "%.90s, %.90s", picture->type, picture->unit.ptr);
-	const struct dotfile dot = {frames, &graph, sides_n > 1, picture->unit, title, picture->notes.line,
-	                            picture->notes.n};
+	const struct dotfile dot = {.frames = frames, .graph = &graph, .difference = compared, .unit = picture->unit,
+	                            .rows = &options->rows, .title = title,
+	                            .notes = picture->notes.line, .notes_n = picture->notes.n};
 	status = write_dot(options, &dot);
 	pp_callgraph_release(&graph);
 	return status;
@@ -172,7 +217,7 @@ static enum cli_status draw_one(struct options *options, struct side *side)
 	const char *name = side->names.names[0];
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_frame_map map = {NULL, NULL, PP_NONE};
-	struct picture picture = {.subject = name};
+	struct picture picture = {.subject = name, .total = side->total};
 	unsigned char *base = NULL, *kept = NULL;
 	enum cli_status status = CLI_OK;
 	char warning[300];
@@ -182,12 +227,10 @@ static enum cli_status draw_one(struct options *options, struct side *side)
 	struct pp_frames *frames = pp_frames_new((enum pp_granularity)options->by, &err);
 	const struct pp_profile *p = side->profile;
 	if (!frames || pp_frames_map(frames, p, &map, &err) != 0 ||
-	    pp_sample_type_find(p, options->sample_type, &column, warning, sizeof warning, &err) != 0) {
+	    pp_sample_type_find(p, options->view.sample_type, &column, warning, sizeof warning, &err) != 0) {
 		status = cli_report(name, &err);
 		goto done;
 	}
-	if (warning[0] != '\0')
-		cli_warn("'%s': %s", name, warning);
 	base = find_base(p, &difference);
 	kept = malloc((size_t)p->samples_n + 1);
 	if (!base || !kept) {
@@ -202,8 +245,12 @@ static enum cli_status draw_one(struct options *options, struct side *side)
 	picture.type = pp_sample_type_name(p, column).ptr;
 	picture.unit = pp_sample_type_unit(p, column);
 	note_side(&picture.notes, difference ? "difference" : "profile", side);
-	const struct pp_graph_side sides[] = {{p, &map, column, 1, kept}, {p, &map, column, -1, base}};
-	status = draw(options, frames, sides, difference ? 2 : 1, &picture);
+	const struct pp_graph_side sides[] = {
+		{p, &map, column, 1, kept},
+		difference ? (struct pp_graph_side){p, &map, column, -1, base} : (struct pp_graph_side){p, &map, 0, 1, NULL},
+	};
+	status = difference && options->rows.mean ? cli_usage("--mean is for one profile")
+	                                          : draw(options, frames, sides, difference, &picture);
 done:
 	free(base);
 	free(kept);
@@ -276,7 +323,7 @@ static enum cli_status draw_both(struct options *options, struct side *sides, co
 	}
 	if (status == CLI_OK) {
 		note_comparison(&picture.notes, comparison, sides);
-		status = draw(options, frames, graph_sides, 2, &picture);
+		status = draw(options, frames, graph_sides, true, &picture);
 	}
 	pp_frame_map_release(&maps[0]);
 	pp_frame_map_release(&maps[1]);
@@ -294,7 +341,7 @@ static enum cli_status compare(struct options *options, struct side *sides)
 
 	how.granularity = (enum pp_granularity)options->by;
 	how.normalization = (enum pd_normalization)options->normalization;
-	how.sample_type = options->sample_type;
+	how.sample_type = options->view.sample_type;
 	struct pd_compare *making = pd_compare_new(&how, &err);
 	if (!making)
 		return cli_report(NULL, &err);
@@ -321,6 +368,8 @@ static enum cli_status assign_operands(struct options *options, struct cli_list 
 		return cli_usage("--baseline without an incident: name it first, or with --incident");
 	if (options->normalization != PD_RAW && options->baseline.n == 0 && operands->n < 2)
 		return cli_usage("--normalize is for comparisons");
+	if (options->rows.mean && (options->baseline.n > 0 || operands->n > 1))
+		return cli_usage("--mean is for one profile");
 	return CLI_OK;
 }
 
@@ -346,17 +395,18 @@ static enum cli_status run(struct options *options, struct cli_list *operands, s
 int main(int argc, char **argv)
 {
 	const struct pp_callgraph_options cut = PP_CALLGRAPH_OPTIONS_DEFAULT;
-	struct options o = {.output = OUTPUT_INIT, .nodes = cut.node_limit, .node_fraction = cut.node_fraction,
+	struct options o = {.output = OUTPUT_INIT, .view = VIEW_INIT, .rows = VIEW_ROWS_INIT,
 	                    .edge_fraction = cut.edge_fraction};
+	o.rows.node_count = cut.node_limit;
+	o.rows.node_fraction = cut.node_fraction;
 	const struct cli_option options[] = {
 		{"baseline", 0, CLI_OPERANDS, &o.baseline, "FILE", "what to compare with: files, folders, @lists", 0, 0, NULL},
 		{"incident", 0, CLI_OPERANDS, &o.incident, "FILE", "what to draw, where operands are not enough", 0, 0, NULL},
-		INPUT_SAMPLE_TYPE_OPTION(&o.sample_type),
+		VIEW_OPTIONS(&o.view),
+		VIEW_ROW_OPTIONS(&o.rows),
+		{"edgefraction", 0, CLI_REAL, &o.edge_fraction, "SHARE", "leave out calls below this share; else 0.001", 0, 1, NULL},
 		INPUT_BY_OPTION(&o.by),
 		{"normalize", 0, CLI_CHOICE, &o.normalization, "HOW", "what the sides are divided by", 0, 0, normalizations},
-		{"nodes", 'n', CLI_COUNT, &o.nodes, "N", "draw at most so many functions; 0 is all, else 80", 0, UINT32_MAX, NULL},
-		{"node-fraction", 0, CLI_REAL, &o.node_fraction, "SHARE", "leave out functions below this share; else 0.005", 0, 1, NULL},
-		{"edge-fraction", 0, CLI_REAL, &o.edge_fraction, "SHARE", "leave out calls below this share; else 0.001", 0, 1, NULL},
 		OUTPUT_OPTIONS(&o.output),
 		INPUT_OPTIONS(&o.input),
 		INPUT_FRAME_OPTIONS(&o.input),
@@ -369,7 +419,9 @@ int main(int argc, char **argv)
 	if (!cli_parse(&command, argc, argv, &operands, &status))
 		return (int)status;
 
-	status = assign_operands(&o, &operands);
+	status = view_check_rows(&o.rows);
+	if (status == CLI_OK)
+		status = assign_operands(&o, &operands);
 	if (status == CLI_OK)
 		status = run(&o, &operands, sides);
 

@@ -48,11 +48,12 @@ NR == 1 || $7 != "yes" { next }
 	if (command ~ /^(top|topproto)$/ && count == "") count = 0
 	if (command ~ /^(tree|dot)$/ && (count == "" || count < 0)) count = 80
 	if (command ~ /^(top|topproto)$/) add("--nodecount " count " --nodefraction " fraction)
-	if (command == "tree") add("--nodecount " count " --nodefraction " fraction " --edgefraction " edge)
-	if (command ~ /^(top|tree|peek|traces|topproto)$/) add("--by " (by == "" ? "functions" : by))
+	if (command ~ /^(tree|dot)$/) add("--nodecount " count " --nodefraction " fraction " --edgefraction " edge)
+	if (command ~ /^(top|tree|peek|traces|topproto|dot)$/) add("--by " (by == "" ? "functions" : by))
 	if (command == "traces" && options ~ /--drop-negative/) sub(/ --drop-negative/, "", options)
 	if (command ~ /^(traces|tags|comments)$/) add("--" command)
-	tool = command ~ /^top/ ? "pprof-top" : command ~ /^(tree|peek|traces|tags|comments)$/ ? "pprof-tree" : "pprof-filter"
+	tool = command ~ /^top/ ? "pprof-top" : command ~ /^(tree|peek|traces|tags|comments)$/ ? "pprof-tree" : command == "dot" ? "pprof-dot" : "pprof-filter"
+	if (command == "dot") sub(/ --cum/, "", options) # it changes nothing there
 	if (tool == "pprof-filter") gsub(/ --(mean|cum|drop-negative)/, "", options)
 	if (options ~ /--cum/ && tool == "pprof-tree" && command !~ /^(tree|peek)$/) sub(/ --cum/, "", options)
 	print $1, command, $5, $4, sources, mode, base == "" ? "-" : base, normalize, type == "" ? "-" : type, tool, \

@@ -17,7 +17,7 @@ svg() {
 }
 
 @test "a profile: nodes by importance, shares, residual calls" {
-	run tool pprof-dot --nodes 3 "$DATA/tiny.folded"
+	run tool pprof-dot --nodecount 3 "$DATA/tiny.folded"
 	status_is 0
 	has 'label="main\n0 of 108 (100%)"'
 	has 'label="handle\n0 of 100 (92.59%)"'
@@ -25,7 +25,7 @@ svg() {
 	has 'labeltooltip="handle ... hash\n60"'
 	has 'style=dashed'
 	has '3 of 10 functions drawn'
-	tool pprof-dot --nodes 3 "$DATA/tiny.folded" >t.dot
+	tool pprof-dot --nodecount 3 "$DATA/tiny.folded" >t.dot
 	svg t.dot
 }
 
@@ -126,10 +126,10 @@ svg() {
 }
 
 @test "limits on nodes and calls" {
-	run tool pprof-dot --node-fraction 0.3 --edge-fraction 0.9 "$DATA/tiny.folded"
+	run tool pprof-dot --nodefraction 0.3 --edgefraction 0.9 "$DATA/tiny.folded"
 	status_is 0
 	has '5 of 10 functions drawn'
-	run tool pprof-dot --node-fraction 2 "$DATA/tiny.folded"
+	run tool pprof-dot --nodefraction 2 "$DATA/tiny.folded"
 	status_is 2
 }
 
