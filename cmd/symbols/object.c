@@ -286,8 +286,7 @@ static bool take_symbol(const GElf_Sym *from, const char *name, struct symbol *s
 	symbol->end = from->st_size < UINT64_MAX - from->st_value ? from->st_value + from->st_size : UINT64_MAX;
 	symbol->name = name;
 	symbol->section = from->st_shndx;
-	symbol->rank = (unsigned char)(4 * (type == STT_NOTYPE) +
-	                               (binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2));
+	symbol->rank = (unsigned char)(2 * (type == STT_NOTYPE) + (binding == STB_LOCAL));
 	return true;
 }
 

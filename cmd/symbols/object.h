@@ -35,8 +35,8 @@ bool object_address(const struct object *object, const struct mapped *mapped, ui
 uint64_t object_bias(const struct object *object, const struct object *debug);
 
 /* The name of the function at one of the file's own addresses, as linked, "" when not known; with begins only
- * what begins there. Of several the global one, then the shortest, then the first bytewise. Borrowed from the
- * object. PP_ENOMEM. */
+ * what begins there. Of several one that is not local, then the shortest, then the first bytewise. Borrowed from
+ * the object. PP_ENOMEM. */
 int object_symbol(struct object *object, uint64_t own, bool begins, const char **name,
                   struct pp_error *err) PP_MUSTUSE;
 

@@ -66,11 +66,11 @@ frames() {
 		}'
 }
 
-# resolved FILE: the same rows of a profile. A location that is not resolved is one row of "??".
+# resolved FILE [ID]: the same rows of a profile, or of its mapping ID. A location that is not resolved is one row of "??".
 resolved() {
-	tool pprof-decode --records "$1" | awk -F '\t' '
+	tool pprof-decode --records "$1" | awk -F '\t' -v mapping="${2-}" '
 		$1 == "function" { name[$3] = $4; file[$3] = $6 }
-		$1 == "location" { hex = "00000000" substr($5, 3); address[$3] = substr(hex, length(hex) - 7); order[++n] = $3 }
+		$1 == "location" && (mapping == "" || $4 == mapping) { hex = "00000000" substr($5, 3); address[$3] = substr(hex, length(hex) - 7); order[++n] = $3 }
 		$1 == "line" {
 			where = $5 == 0 ? "??" : file[$4]
 			rows[$2] = rows[$2] address[$2] "\t" (name[$4] == "" ? "??" : name[$4]) "\t" where "\t" $5 "\n"
@@ -89,6 +89,26 @@ agrees() {
 	diff want got | head -n 20
 	cmp want got
 	[ "$(wc -l <want)" -gt "$(wc -l <addresses)" ]
+}
+
+# sampled FILE AS [OPTION…]: FILE runs as AS and is sampled there; what its samples become is what addr2line says of FILE.
+# Without the address, since that is another one each time.
+sampled() {
+	local file=$1 as=$2 id start offset segment at
+	shift 2
+	SAMPLES=samples "$as" work >/dev/null
+	tool pprof-symbolize --demangle full "$@" samples >named
+	tool pprof-decode --records samples >records
+	read -r id start offset <<<"$(awk -F '\t' -v as="$as" '$1 == "mapping" && $7 == as { print $3, $4, $6; exit }' records)"
+	segment=($(readelf -lW "$file" | awk '$1 == "LOAD" && / R E / { print $2, $3; exit }'))
+	awk -F '\t' -v id="$id" '$1 == "location" && $4 == id { print $5 }' records | while read -r at; do
+		printf '%08x\n' $((at - start + offset - segment[0] + segment[1]))
+	done >addresses
+	frames "$file" <addresses | cut -f 2- >want
+	resolved named "$id" | cut -f 2- >got
+	diff want got | head -n 20
+	cmp want got
+	[ "$(wc -l <want)" -gt 10 ]
 }
 
 @test "C++, position-independent or not, optimised or not: names, files, lines and inlined calls of addr2line" {
@@ -116,6 +136,21 @@ agrees() {
 	agrees rust 5555 'shop.*cost|shop.*main|Show.*show'
 	rustc -g -O -C symbol-mangling-version=v0 -C link-arg=-Wl,--build-id -o rust shop.rs
 	agrees rust 5555 'shop.*cost|shop.*main|Show.*show'
+}
+
+@test "C++ and Rust, sampled while they run, stripped and not" {
+	need gcc g++
+	gcc -g -c -fPIC -o sampler.o "$BATS_TEST_DIRNAME/symbols/sampler.c"
+	g++ -g -O2 -fPIE -pie -Wl,--build-id -o sampled shop.cpp sampler.o
+	sampled sampled "$PWD/sampled"
+	mkdir -p run
+	strip -o run/sampled sampled
+	objcopy --only-keep-debug sampled sampled.debug
+	objcopy --add-gnu-debuglink=sampled.debug run/sampled
+	sampled sampled "$PWD/run/sampled" --debug-dir .
+	command -v rustc >/dev/null || return 0
+	rustc -g -O -C link-arg=sampler.o -C link-arg=-Wl,--build-id -o sampled "$BATS_TEST_DIRNAME/symbols/shop.rs"
+	sampled sampled "$PWD/sampled"
 }
 
 @test "stripped: the debug file by build id, by link, or named" {

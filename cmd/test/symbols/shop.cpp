@@ -64,7 +64,9 @@ int main(int argc, char **argv)
 	two.price = one.count = two.count = argv[0][0];
 	const double values[] = {1.5, 2.5, (double)argc};
 	const long numbers[] = {1, 2, argc};
-	printf("%g %ld\n", shop::sum<double, 3>(values), shop::sum<long, 3>(numbers));
-	printf("%d %ld\n", one < two, two.total(plain(argc)));
+	for (int i = 0; i < (argc > 1 ? 600000 : 1); i++) { // with an argument long enough to be sampled
+		printf("%g %ld\n", shop::sum<double, 3>(values), shop::sum<long, 3>(numbers));
+		printf("%d %ld\n", one < two, two.total(plain(argc)));
+	}
 	return 0;
 }

@@ -41,6 +41,9 @@ fn main() {
         .enumerate()
         .map(|(i, name)| shop::Item { name, price: i as u64 })
         .collect();
-    let costs: Vec<u64> = items.iter().map(|item| item.cost()).collect();
-    println!("{}", costs.show());
+    // With an argument long enough to be sampled.
+    for _ in 0..if items.len() > 1 { 600000 } else { 1 } {
+        let costs: Vec<u64> = items.iter().map(|item| item.cost()).collect();
+        println!("{}", costs.show());
+    }
 }
