@@ -170,26 +170,46 @@ static int expect(struct pd_explain *ex, struct ex_fit *fit, const double *base,
 	return 0;
 }
 
+/* Sums by group and label value on both sides, and whether labels have enough of the cost of both. */
+struct labelled_sums {
+	double *side[2];
+	bool enough;
+};
+
+static int sum_labels(struct pd_explain *ex, struct ex_fit *fit, bool named, struct labelled_sums *sums, struct pp_error *err)
+{
+	fit->labels_n = (named && !fit->requests ? 0 : ex_labels_n(ex)) + 1;
+	for (int side = 0; side < 2; side++) {
+		sums->side[side] = by_label_sums(ex, fit, fit->labels_n, (enum pd_side)side, err);
+		if (!sums->side[side])
+			return -1;
+	}
+	fit->labelled_share = labelled(sums->side[PD_INCIDENT], fit->groups_n, fit->labels_n);
+	sums->enough = fit->labels_n > 1 && fit->labelled_share >= LABELLED_SHARE &&
+	               labelled(sums->side[PD_BASELINE], fit->groups_n, fit->labels_n) >= LABELLED_SHARE;
+	return 0;
+}
+
 static int expectations(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 {
-	bool named = ex->options.load && ex->options.load->values_n;
+	bool named = ex->options.load && ex->options.load->values_n, by_handler = false;
+	struct labelled_sums sums;
 
 	fit->requests = exposure_for(ex) == requests_of;
-	fit->labels_n = (named && !fit->requests ? 0 : ex_labels_n(ex)) + 1;
+	if (sum_labels(ex, fit, named, &sums, err))
+		return -1;
+	if (!sums.enough && !ex->options.snapshot && (fit->requests || !named) &&
+	    (ex_label_by_handler(ex, named, &by_handler, err) || (by_handler && sum_labels(ex, fit, named, &sums, err))))
+		return -1;
 	fit->served = ex_alloc(ex->arena, fit->pods_n * fit->labels_n, sizeof(double), err);
-	double *base = by_label_sums(ex, fit, fit->labels_n, PD_BASELINE, err);
-	double *incident = by_label_sums(ex, fit, fit->labels_n, PD_INCIDENT, err);
-	if (!fit->served || !base || !incident)
+	if (!fit->served)
 		return -1;
-	double shares[2] = {labelled(base, fit->groups_n, fit->labels_n), labelled(incident, fit->groups_n, fit->labels_n)};
-	fit->labelled_share = shares[PD_INCIDENT];
-	bool enough = fit->labels_n > 1 && shares[0] >= LABELLED_SHARE && shares[1] >= LABELLED_SHARE;
-	fit->estimated = enough && !named && !ex->options.snapshot;
-	fit->by_label = fit->estimated || (enough && named && fit->requests);
+	fit->estimated = sums.enough && !named && !ex->options.snapshot;
+	fit->by_label = fit->estimated || (sums.enough && named && fit->requests);
 	fill_served(ex, fit);
-	if (fit->estimated && ex_estimate_served(ex, fit, base, err))
+	if (fit->estimated && ex_estimate_served(ex, fit, sums.side[PD_BASELINE], err))
 		return -1;
-	return expect(ex, fit, base, incident, err);
+	return expect(ex, fit, sums.side[PD_BASELINE], sums.side[PD_INCIDENT], err);
 }
 
 /* ---- the machine ---- */

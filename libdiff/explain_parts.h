@@ -123,6 +123,10 @@ int ex_fit_make(struct pd_explain *explain, const struct ex_move *moves, size_t 
 /* explain_estimate.c: fills fit->served by label value from the groups' own values, and what that says
  * about the mix. base: baseline values, [group * labels_n + label]. */
 int ex_estimate_served(struct pd_explain *explain, struct ex_fit *fit, const double *base, struct pp_error *err) PP_MUSTUSE;
+/* explain_handlers.c: where samples bear no label: gives every cell the handler on its path as label value;
+ * named: those handlers whose names fit values of load.tsv. *labelled: some were found. */
+#define EX_HANDLER_KEY "handler"
+int ex_label_by_handler(struct pd_explain *explain, bool named, bool *labelled, struct pp_error *err) PP_MUSTUSE;
 /* By how much the baseline's values are multiplied to stand beside the incident's. */
 double ex_scale(const struct pd_explain *explain);
 
