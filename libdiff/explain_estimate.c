@@ -10,6 +10,9 @@
 #define GROUPS_MIN 3     /* fewer take the value's whole cost, and then no change in it is code */
 #define LONE_RATIO 1.3   /* growth of such a value beside the others that is worth a word */
 #define LONE_P 0.01
+#define PI 3.14159265358979324
+#define LONE_Z 2.0       /* the rest's growth is taken this many standard errors higher */
+#define LONE_COUNT 8.0   /* baseline samples that the rest must have */
 #define VALUE_SHARE 0.05 /* of the baseline's cost, for a value to speak about the mix */
 
 /* Values of one replicate, [group * labels_n + label], in sums, which is cleared first. */
@@ -46,8 +49,8 @@ static double served(const struct pd_explain *ex, struct ex_fit *fit, size_t j, 
 }
 
 /* Samples without a value follow all requests: the mean of the values that could be estimated, by their
- * baseline cost. */
-static void serve_rest(const struct ex_fit *fit, const double *weights)
+ * baseline cost. Returns whether none could. */
+static bool serve_rest(const struct ex_fit *fit, const double *weights)
 {
 	bool all_lone = true;
 
@@ -62,6 +65,65 @@ static void serve_rest(const struct ex_fit *fit, const double *weights)
 			weight += weights[l];
 		}
 		fit->served[j * fit->labels_n + fit->labels_n - 1] = weight > 0 ? sum / weight : 1;
+	}
+	return all_lone;
+}
+
+/* A value with too few functions for a median, of which one has most of the cost: the rest of its cost says
+ * how many requests there were, at most. Beyond that, the one function's growth is its own. */
+static void bound_lone(const struct pd_explain *ex, struct ex_fit *fit, size_t label, const double *side[2])
+{
+	double value[2] = {0, 0}, count[2] = {0, 0}, most = 0;
+	size_t top = SIZE_MAX, rest = fit->labels_n - 1;
+
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		double v = side[0][g * fit->labels_n + label] + side[1][g * fit->labels_n + label];
+		if (fit->groups[g].frame >= EX_PSEUDO_N && v > most)
+			most = v, top = g;
+	}
+	for (size_t g = 0; g < fit->groups_n; g++)
+		for (int s = 0; s < 2 && g != top; s++)
+			value[s] += fit->groups[g].frame >= EX_PSEUDO_N ? side[s][g * fit->labels_n + label] : 0;
+	double trend[2] = {0, 0}, kappa = 0;
+	for (size_t j = 0; j < fit->pods_n; j++) {
+		trend[ex->replicates[j].side] += fit->served[j * fit->labels_n + rest];
+		kappa += fit->kappa[j] / (double)fit->pods_n;
+	}
+	for (int s = 0; s < 2; s++)
+		count[s] = value[s] * kappa;
+	if (top == SIZE_MAX || count[0] < LONE_COUNT || !(trend[0] > 0) || !(trend[1] > 0))
+		return;
+	double growth = (count[1] + 0.5) / (count[0] + 0.5) * trend[0] / trend[1];
+	double bound = growth * exp(LONE_Z * sqrt(1 / (count[0] + 0.5) + 1 / (count[1] + 0.5)));
+	for (size_t j = 0; j < fit->pods_n; j++)
+		fit->served[j * fit->labels_n + label] =
+			fit->served[j * fit->labels_n + rest] * (ex->replicates[j].side == PD_INCIDENT ? bound : 1);
+	fit->lone_group[label] = (uint32_t)top;
+}
+
+/* How wrong the estimates are for each group: it is compared with the rest of its label values, whose counts
+ * are noisy, too; a median is less sure than a mean by pi / 2. */
+static void measure_error(struct ex_fit *fit, const double *side[2], double *totals)
+{
+	double kappa = 0;
+
+	for (size_t j = 0; j < fit->pods_n; j++)
+		kappa += fit->kappa[j] / (double)fit->pods_n;
+	memset(totals, 0, 2 * fit->labels_n * sizeof(*totals));
+	for (size_t i = 0; i < fit->groups_n * fit->labels_n; i++)
+		for (int s = 0; s < 2; s++)
+			totals[(size_t)s * fit->labels_n + i % fit->labels_n] +=
+				fit->groups[i / fit->labels_n].frame >= EX_PSEUDO_N ? side[s][i] : 0;
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		struct ex_group *group = &fit->groups[g];
+		for (size_t l = 0; l + 1 < fit->labels_n && group->base + group->incident > 0; l++) {
+			const double own[2] = {side[0][g * fit->labels_n + l], side[1][g * fit->labels_n + l]};
+			double share = (own[0] + own[1]) / (group->base + group->incident), variance = 0;
+			for (size_t s = 0; s < 2; s++)
+				variance += PI / 2 / ((totals[s * fit->labels_n + l] - own[s]) * kappa + 0.5);
+			if (fit->lone_group[l] != g)
+				group->error_cv2 += share * share * variance;
+		}
 	}
 }
 
@@ -126,15 +188,19 @@ static int measure_mix(struct pd_explain *ex, struct ex_fit *fit, const double *
 	return 0;
 }
 
-int ex_estimate_served(struct pd_explain *ex, struct ex_fit *fit, const double *base, struct pp_error *err)
+int ex_estimate_served(struct pd_explain *ex, struct ex_fit *fit, const double *side[2], struct pp_error *err)
 {
+	const double *base = side[PD_BASELINE];
 	double *sums = ex_alloc(ex->arena, fit->groups_n * fit->labels_n, sizeof(*sums), err);
 	double *ratios = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*ratios), err);
 	double *weights = ex_alloc(ex->arena, fit->labels_n, sizeof(*weights), err);
+	double *totals = ex_alloc(ex->arena, 2 * fit->labels_n, sizeof(*totals), err);
 
 	fit->lone = ex_alloc(ex->arena, fit->labels_n, sizeof(*fit->lone), err);
-	if (!sums || !ratios || !weights || !fit->lone)
+	fit->lone_group = ex_alloc(ex->arena, fit->labels_n, sizeof(*fit->lone_group), err);
+	if (!sums || !ratios || !weights || !totals || !fit->lone || !fit->lone_group)
 		return -1;
+	memset(fit->lone_group, 0xff, fit->labels_n * sizeof(*fit->lone_group)); /* PP_NONE */
 	for (size_t g = 0; g < fit->groups_n; g++)
 		for (size_t l = 0; l + 1 < fit->labels_n; l++)
 			weights[l] += fabs(base[g * fit->labels_n + l]);
@@ -143,6 +209,12 @@ int ex_estimate_served(struct pd_explain *ex, struct ex_fit *fit, const double *
 		for (size_t l = 0; l + 1 < fit->labels_n; l++)
 			fit->served[j * fit->labels_n + l] = served(ex, fit, j, l, base, sums, ratios);
 	}
-	serve_rest(fit, weights);
-	return measure_mix(ex, fit, weights, err);
+	bool all_lone = serve_rest(fit, weights);
+	if (measure_mix(ex, fit, weights, err))
+		return -1;
+	for (size_t l = 0; l + 1 < fit->labels_n && !all_lone; l++)
+		if (fit->lone[l])
+			bound_lone(ex, fit, l, side);
+	measure_error(fit, side, totals);
+	return 0;
 }

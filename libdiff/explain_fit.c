@@ -172,7 +172,7 @@ static int expect(struct pd_explain *ex, struct ex_fit *fit, const double *base,
 
 /* Sums by group and label value on both sides, and whether labels have enough of the cost of both. */
 struct labelled_sums {
-	double *side[2];
+	const double *side[2];
 	bool enough;
 };
 
@@ -207,7 +207,7 @@ static int expectations(struct pd_explain *ex, struct ex_fit *fit, struct pp_err
 	fit->estimated = sums.enough && !named && !ex->options.snapshot;
 	fit->by_label = fit->estimated || (sums.enough && named && fit->requests);
 	fill_served(ex, fit);
-	if (fit->estimated && ex_estimate_served(ex, fit, sums.side[PD_BASELINE], err))
+	if (fit->estimated && ex_estimate_served(ex, fit, sums.side, err))
 		return -1;
 	return expect(ex, fit, sums.side[PD_BASELINE], sums.side[PD_INCIDENT], err);
 }
@@ -276,6 +276,18 @@ static int measure_mix(struct pd_explain *ex, struct ex_fit *fit, struct pp_erro
 	return 0;
 }
 
+/* Requests a second, incident to baseline, as all label values together show them. */
+static double estimated_growth(const struct pd_explain *ex, const struct ex_fit *fit)
+{
+	double rate[2] = {0, 0};
+
+	for (size_t j = 0; j < fit->pods_n; j++)
+		rate[ex->replicates[j].side] += fit->served[j * fit->labels_n + fit->labels_n - 1] /
+		                                (ex->replicates[j].seconds > 0 ? ex->replicates[j].seconds : 1) /
+		                                (double)ex->side_n[ex->replicates[j].side];
+	return rate[1] / rate[0];
+}
+
 /* The rates of requests (or, not known, of cost) by second and replicate. */
 static int measure_load(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 {
@@ -293,6 +305,7 @@ static int measure_load(struct pd_explain *ex, struct ex_fit *fit, struct pp_err
 		rates[replicate->side * ex->replicates_n + n[replicate->side]++] = rate;
 	}
 	fit->load_ratio = sum[1] / (double)n[1] / (sum[0] / (double)n[0]);
+	fit->growth = fit->estimated ? estimated_growth(ex, fit) : fit->requests ? fit->load_ratio : 1;
 	fit->load_p = ex_log_t(rates, n[0], rates + ex->replicates_n, n[1]);
 	return 0;
 }

@@ -74,6 +74,7 @@ struct ex_group {
 	double count;          /* samples, both sides */
 	double rise;           /* value beyond what was expected on the incident side */
 	double expected;       /* with machine factors, on the incident side */
+	double error_cv2;      /* squared relative error of expected, where requests are estimated */
 	double ratio, p, q;
 	bool tested, rose;
 };
@@ -93,10 +94,12 @@ struct ex_fit {
 	bool estimated;        /* what was served by label value is estimated from the functions themselves */
 	size_t labels_n;       /* label values, and one more for samples without */
 	bool *lone;            /* by label: too few functions for an estimate */
+	uint32_t *lone_group;  /* by label: the group that has nearly all of it, when the rest bounds the requests; PP_NONE */
 	double *served;        /* [replicate * labels_n + label]: requests, or in proportion to them */
 	uint32_t mix_label;    /* estimated: the value that grew most; PP_NONE */
 	uint32_t lone_label;   /* estimated: a value that grew, with too few functions to tell mix from code; PP_NONE */
 	double lone_ratio;     /* by how much, beside the other values */
+	double growth;         /* of requests a second as far as they are known or estimated; else 1 */
 	double load_ratio, load_p;  /* requests a second and replicate, incident to baseline; NAN */
 	double mix_distance;   /* total variation distance of the request mix; NAN */
 	double mix_ratio, mix_p; /* estimated: how far apart the label values grew, and whether replicates could hide it */
@@ -121,8 +124,8 @@ int ex_find_moves(struct pd_explain *explain, double scale, struct ex_move **mov
 int ex_fit_make(struct pd_explain *explain, const struct ex_move *moves, size_t moves_n, struct ex_fit *fit,
                 struct pp_error *err) PP_MUSTUSE;
 /* explain_estimate.c: fills fit->served by label value from the groups' own values, and what that says
- * about the mix. base: baseline values, [group * labels_n + label]. */
-int ex_estimate_served(struct pd_explain *explain, struct ex_fit *fit, const double *base, struct pp_error *err) PP_MUSTUSE;
+ * about the mix. side: the values of both sides, [group * labels_n + label]. */
+int ex_estimate_served(struct pd_explain *explain, struct ex_fit *fit, const double *side[2], struct pp_error *err) PP_MUSTUSE;
 /* explain_handlers.c: where samples bear no label: gives every cell the handler on its path as label value;
  * named: those handlers whose names fit values of load.tsv. *labelled: some were found. */
 #define EX_HANDLER_KEY "handler"

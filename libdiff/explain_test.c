@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#define ESTIMATED_Q 0.2 /* of the q asked for, where requests are estimated: that error is in no dispersion */
 #define SIDE_CV2 0.006 /* between sides, beyond what replicates of one side differ by */
+#define LOAD_BEND 0.25 /* cost per request follows requests a second with a power of this size: caches, locks, neighbours */
 #define P_MIN 1e-15    /* smaller ones stay as small */
 #define TEST_COUNT 20.0 /* samples on both sides together that a group needs for a test */
 
@@ -96,6 +96,14 @@ static double between_sides_p(const struct pd_quasi_row *row, double cv2)
 	return isnan(row->p) ? NAN : isinf(row->df) ? erfc(t / sqrt(2)) : t_p(t, row->df);
 }
 
+/* Squared variation of a group's cost per request between the sides, at equal code. */
+static double side_cv2(const struct ex_fit *fit, const struct ex_group *group)
+{
+	double bend = fit->growth > 0 && isfinite(fit->growth) ? LOAD_BEND * log(fit->growth) : 0;
+
+	return SIDE_CV2 + bend * bend + group->error_cv2;
+}
+
 static int test_groups(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 {
 	struct cells cells = {.replicated = ex_replicated(ex)};
@@ -113,7 +121,7 @@ static int test_groups(struct pd_explain *ex, struct ex_fit *fit, struct pp_erro
 	if (cells.counts.frames_n && pd_quasi_test(&cells.counts, ex->options.assumed_cv2, &fit->quasi, rows, err))
 		return -1;
 	for (size_t i = 0; i < cells.counts.frames_n; i++)
-		fit->groups[group_of[i]].p = between_sides_p(&rows[i], SIDE_CV2);
+		fit->groups[group_of[i]].p = between_sides_p(&rows[i], side_cv2(fit, &fit->groups[group_of[i]]));
 	return 0;
 }
 
@@ -154,7 +162,7 @@ int ex_test(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 	for (size_t g = 0; g < fit->groups_n; g++) {
 		struct ex_group *group = &fit->groups[g];
 		group->q = q[g];
-		group->rose = q[g] < (fit->estimated ? ESTIMATED_Q : 1) * ex->options.q && group->rise > 0 &&
+		group->rose = q[g] < ex->options.q && group->rise > 0 &&
 		              group->rise >= ex->options.min_share * total;
 	}
 	return 0;

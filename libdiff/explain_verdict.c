@@ -11,6 +11,7 @@
 #define MIX_DISTANCE 0.05     /* of the request mix: smaller shifts are not called mix */
 #define MIX_RATIO 1.5         /* estimated: how far apart label values must grow */
 #define MACHINE_RATIO 1.3     /* every function dearer by this is more than a busy machine here and there */
+#define RISE_SHARE 0.25       /* of a whole change that nobody can divide by requests: smaller rises are not called code */
 #define COUNT_MIN 50.0        /* samples of a side, below which nothing is said */
 
 static double percent(double share)
@@ -164,11 +165,27 @@ static double machine_ratio(const struct pd_explain *ex, const struct ex_fit *fi
 	return (ratio > MACHINE_RATIO || ratio < 1 / MACHINE_RATIO) && p < LOAD_P ? ratio : 1;
 }
 
+/* Requests are estimated to have changed, and the rises are little beside that. */
+static bool all_alike(const struct pd_explain *ex, const struct ex_fit *fit)
+{
+	double growth = fit->growth > 1 ? fit->growth : 1 / fit->growth, base = 0, incident = 0, risen = 0;
+
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		base += fit->groups[g].base;
+		incident += fit->groups[g].incident;
+		risen += fit->groups[g].rose ? fit->groups[g].rise : 0;
+	}
+	return growth > LOAD_RATIO && risen < RISE_SHARE * fabs(incident - base * ex_scale(ex));
+}
+
 /* Why rises cannot be called code, or NULL. */
 static const char *why_not_code(const struct pd_explain *ex, const struct ex_fit *fit)
 {
-	if (ex->options.snapshot || fit->estimated)
+	if (ex->options.snapshot)
 		return NULL;
+	if (fit->estimated)
+		return all_alike(ex, fit) ? "load or code: nearly all of the change is in everything alike, and requests are not known; "
+		                            "a load.tsv with the requests of each replicate would settle it" : NULL;
 	if (!fit->requests)
 		return "mix or code: requests by endpoint are not known; a load.tsv with the requests of each replicate by "
 		       "endpoint would settle it";
@@ -237,6 +254,14 @@ static void add_lone(const struct pd_explain *ex, const struct ex_fit *fit, stru
 	             ex_label(ex, fit->lone_label), fit->lone_ratio));
 
 	cause->slice = ex_words(out->arena, "%s", ex_label(ex, fit->lone_label));
+}
+
+/* Whether the growth of that value is its one function's own. */
+static bool lone_explained(const struct ex_fit *fit)
+{
+	uint32_t group = fit->lone_group[fit->lone_label];
+
+	return group != PP_NONE && fit->groups[group].rose;
 }
 
 /* The mix as the functions show it: nobody counted requests. */
@@ -349,7 +374,9 @@ int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_m
 	for (size_t i = 0; i < code_n && !unsure; i++)
 		if (add_rise(ex, fit, list[i], PD_VERDICT_CODE, scale, out, err))
 			return -1;
-	size_t runtime_n = code_n == 0 ? risen(ex, fit, true, list) : 0;
+	/* A collector has more to do for a function that does more, where that could not be told from requests. */
+	bool lone = fit->lone_label != PP_NONE && !lone_explained(fit);
+	size_t runtime_n = code_n == 0 && !lone ? risen(ex, fit, true, list) : 0;
 	for (size_t i = 0; i < runtime_n; i++)
 		if (add_rise(ex, fit, list[i], PD_VERDICT_RUNTIME, scale, out, err))
 			return -1;
@@ -367,7 +394,7 @@ int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_m
 			return -1;
 		struct pd_cause *cause = &out->causes[out->causes_n - 1];
 		cause->reason = ex_words(out->arena, "%zu function%s rose beside the others: %s", n, n == 1 ? "" : "s", unsure);
-	} else if (fit->lone_label != PP_NONE) {
+	} else if (lone) {
 		add_lone(ex, fit, out);
 	} else if (out->causes_n == 0) {
 		add_rest(ex, fit, out);

@@ -109,6 +109,7 @@ struct question {
 	struct pd_load *load;  /* freed by explain */
 	bool labels;
 	bool snapshot;
+	const struct work *baseline; /* NULL: as usual */
 };
 
 static struct pd_explanation *explain(const struct question *q)
@@ -125,7 +126,7 @@ static struct pd_explanation *explain(const struct question *q)
 			char name[20];
 			snprintf(name, sizeof(name), "p%d.cpu", pod);
 			struct pp_profile *profile = side ? make(q->incident, q->incident_n, q->times, pod + 2, q->labels)
-			                                  : make(usual, USUAL_N, NULL, pod, q->labels);
+			                                  : make(q->baseline ? q->baseline : usual, USUAL_N, NULL, pod, q->labels);
 			assert_int_equal(pd_explain_add(explain, (enum pd_side)side, profile, 0,
 			                                pd_load_find(q->load, (enum pd_load_side)side, name, (size_t)q->pods), &err), 0);
 			pp_profile_free(profile);
@@ -141,7 +142,7 @@ static struct pd_explanation *explain(const struct question *q)
 static void nothing_changed_is_none(void **state)
 {
 	(void)state;
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false});
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false, NULL});
 
 	assert_int_equal(e->causes_n, 1);
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_NONE);
@@ -156,7 +157,7 @@ static void a_function_that_costs_more_is_code(void **state)
 {
 	(void)state;
 	static const double times[] = {1, 1, 1.6, 1, 1, 1, 1};
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false});
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false, NULL});
 
 	assert_int_equal(e->causes_n, 1);
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
@@ -174,7 +175,7 @@ static void a_seventh_in_one_place_is_no_code(void **state)
 {
 	(void)state;
 	static const double times[] = {1, 1, 1.14, 1, 1, 1, 1};
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false});
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false, NULL});
 
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_NONE);
 	pd_explanation_free(e);
@@ -189,7 +190,7 @@ static void closures_count_as_their_function(void **state)
 	memcpy(incident, usual, sizeof(usual));
 	incident[3].stack = "main.main;main.serve;main.find;main.match.func2";
 	struct pd_explanation *e =
-		explain(&(struct question){incident, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false});
+		explain(&(struct question){incident, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false, NULL});
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
 	assert_string_equal(e->causes[0].location, "main.match");
 	assert_null(e->causes[0].moved_from);
@@ -200,7 +201,7 @@ static void more_requests_are_load(void **state)
 {
 	(void)state;
 	static const double twice[] = {2, 2, 2, 2, 2, 2, 2};
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, twice, 5, load_of(100, 80, 200, 160), true, false});
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, twice, 5, load_of(100, 80, 200, 160), true, false, NULL});
 
 	assert_int_equal(e->causes_n, 1);
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_LOAD);
@@ -213,7 +214,7 @@ static void other_requests_are_mix(void **state)
 {
 	(void)state;
 	static const double shifted[] = {0.4, 0.4, 0.4, 1.75, 1.75, 1.75, 1};
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, shifted, 5, load_of(100, 80, 40, 140), true, false});
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, shifted, 5, load_of(100, 80, 40, 140), true, false, NULL});
 
 	assert_int_equal(e->causes_n, 1);
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MIX);
@@ -224,7 +225,7 @@ static void a_mix_shift_without_labels_is_no_code(void **state)
 {
 	(void)state;
 	static const double shifted[] = {0.4, 0.4, 0.4, 1.75, 1.75, 1.75, 1};
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, shifted, 5, load_of(100, 80, 40, 140), false, false});
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, shifted, 5, load_of(100, 80, 40, 140), false, false, NULL});
 
 	for (size_t i = 0; i < e->causes_n; i++)
 		assert_int_not_equal(e->causes[i].verdict, PD_VERDICT_CODE);
@@ -232,19 +233,61 @@ static void a_mix_shift_without_labels_is_no_code(void **state)
 	pd_explanation_free(e);
 }
 
+/* The same work without functions that serve one endpoint each. */
 static void without_requests_a_rise_is_inconclusive(void **state)
 {
 	(void)state;
+	static const char *const flat[USUAL_N] = {"main.main;main.price", "main.main;main.tax", "main.main;main.store;encoding/json.Marshal",
+	                                          "main.main;main.match", "main.main;main.rank;sort.Slice",
+	                                          "main.main;main.page;fmt.Sprintf", "runtime.gcBgMarkWorker;runtime.gcDrain"};
 	static const double times[] = {1, 1, 3, 1, 1, 1, 1}, twice[] = {2, 2, 2, 2, 2, 2, 2};
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, NULL, false, false});
+	struct work work[USUAL_N];
 
+	memcpy(work, usual, sizeof(work));
+	for (size_t i = 0; i < USUAL_N; i++)
+		work[i].stack = flat[i];
+	struct pd_explanation *e =
+		explain(&(struct question){.baseline = work, .incident = work, .incident_n = USUAL_N, .times = times, .pods = 5});
+	for (size_t i = 0; i < e->causes_n; i++)
+		assert_int_not_equal(e->causes[i].verdict, PD_VERDICT_CODE);
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_INCONCLUSIVE);
-	assert_string_equal(e->causes[0].location, "main.store");
 	assert_non_null(strstr(e->causes[0].reason, "mix or code"));
 	pd_explanation_free(e);
-	e = explain(&(struct question){usual, USUAL_N, twice, 5, NULL, false, false});
+	e = explain(&(struct question){.baseline = work, .incident = work, .incident_n = USUAL_N, .times = twice, .pods = 5});
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_INCONCLUSIVE);
-	assert_non_null(strstr(e->causes[0].reason, "load or code"));
+	assert_non_null(strstr(e->causes[0].reason, "load"));
+	pd_explanation_free(e);
+}
+
+static void handlers_stand_in_for_labels(void **state)
+{
+	(void)state;
+	static const double times[] = {1, 1, 3, 1, 1, 1, 1}, shifted[] = {0.4, 0.4, 0.4, 1.75, 1.75, 1.75, 1};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, NULL, false, false, NULL});
+
+	assert_true(e->estimated);
+	assert_string_equal(e->label_key, "handler");
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.store");
+	assert_string_equal(e->causes[0].slice, "main.cart");
+	pd_explanation_free(e);
+	e = explain(&(struct question){usual, USUAL_N, shifted, 5, NULL, false, false, NULL});
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MIX);
+	assert_string_equal(e->causes[0].slice, "main.find");
+	pd_explanation_free(e);
+}
+
+static void handlers_are_known_by_the_names_of_their_routes(void **state)
+{
+	(void)state;
+	static const double both[] = {0.4, 0.4, 0.4, 1.75, 5.25, 1.75, 1};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, both, 5, load_of(100, 80, 40, 140), false, false, NULL});
+
+	assert_true(e->by_label && !e->estimated);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.rank");
+	assert_string_equal(e->causes[0].slice, "/find");
+	assert_int_equal(e->causes[1].verdict, PD_VERDICT_MIX);
 	pd_explanation_free(e);
 }
 
@@ -252,7 +295,7 @@ static void labels_stand_in_for_requests(void **state)
 {
 	(void)state;
 	static const double times[] = {1, 1, 3, 1, 1, 1, 1}, shifted[] = {0.4, 0.4, 0.4, 1.75, 1.75, 1.75, 1};
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, NULL, true, false});
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, NULL, true, false, NULL});
 
 	assert_true(e->estimated);
 	assert_string_equal(e->label_key, "endpoint");
@@ -260,7 +303,7 @@ static void labels_stand_in_for_requests(void **state)
 	assert_string_equal(e->causes[0].location, "main.store");
 	assert_string_equal(e->causes[0].slice, "/cart");
 	pd_explanation_free(e);
-	e = explain(&(struct question){usual, USUAL_N, shifted, 5, NULL, true, false});
+	e = explain(&(struct question){usual, USUAL_N, shifted, 5, NULL, true, false, NULL});
 	assert_int_equal(e->causes_n, 1);
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MIX);
 	assert_string_equal(e->causes[0].slice, "/find");
@@ -271,7 +314,7 @@ static void the_collector_alone_is_runtime(void **state)
 {
 	(void)state;
 	static const double times[] = {1, 1, 1, 1, 1, 1, 6};
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false});
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false, NULL});
 
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_RUNTIME);
 	assert_null(e->causes[0].location);
@@ -287,7 +330,7 @@ static void a_renamed_function_is_moved(void **state)
 	memcpy(incident, usual, sizeof(usual));
 	incident[1].stack = "main.main;main.serve;main.cart;main.dutyAndTax";
 	struct pd_explanation *e =
-		explain(&(struct question){incident, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false});
+		explain(&(struct question){incident, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false, NULL});
 	assert_int_equal(e->causes_n, 1);
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MOVED);
 	assert_string_equal(e->causes[0].location, "main.dutyAndTax");
@@ -304,7 +347,7 @@ static void a_dearer_successor_is_code(void **state)
 	memcpy(incident, usual, sizeof(usual));
 	incident[1].stack = "main.main;main.serve;main.cart;main.dutyAndTax";
 	struct pd_explanation *e =
-		explain(&(struct question){incident, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false});
+		explain(&(struct question){incident, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false, NULL});
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
 	assert_string_equal(e->causes[0].location, "main.dutyAndTax");
 	pd_explanation_free(e);
@@ -314,12 +357,12 @@ static void one_against_one_claims_only_what_no_replicate_could_hide(void **stat
 {
 	(void)state;
 	static const double some[] = {1, 1, 1.5, 1, 1, 1, 1}, much[] = {1, 1, 12, 1, 1, 1, 1};
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, some, 1, load_of(100, 80, 100, 80), true, false});
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, some, 1, load_of(100, 80, 100, 80), true, false, NULL});
 
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_INCONCLUSIVE);
 	assert_non_null(strstr(e->causes[0].reason, "three or more profiles"));
 	pd_explanation_free(e);
-	e = explain(&(struct question){usual, USUAL_N, much, 1, load_of(100, 80, 100, 80), true, false});
+	e = explain(&(struct question){usual, USUAL_N, much, 1, load_of(100, 80, 100, 80), true, false, NULL});
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
 	pd_explanation_free(e);
 }
@@ -328,7 +371,7 @@ static void snapshots_are_not_divided_by_requests(void **state)
 {
 	(void)state;
 	static const double times[] = {1, 1, 3, 1, 1, 1, 1};
-	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 300, 240), true, true});
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 300, 240), true, true, NULL});
 
 	assert_int_equal(e->causes_n, 1);
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
@@ -370,6 +413,8 @@ int main(void)
 		cmocka_unit_test(other_requests_are_mix),
 		cmocka_unit_test(a_mix_shift_without_labels_is_no_code),
 		cmocka_unit_test(without_requests_a_rise_is_inconclusive),
+		cmocka_unit_test(handlers_stand_in_for_labels),
+		cmocka_unit_test(handlers_are_known_by_the_names_of_their_routes),
 		cmocka_unit_test(labels_stand_in_for_requests),
 		cmocka_unit_test(the_collector_alone_is_runtime),
 		cmocka_unit_test(a_renamed_function_is_moved),
