@@ -155,6 +155,7 @@ static enum cli_status plan_job(struct casework *work, struct case_side *side, c
 	job->export.keep_label = work->options->keep_label;
 	job->export.keep_values = (const char *const *)side->keep_values;
 	job->export.keep_values_n = side->keep_values_n;
+	job->export.path = job->path;
 	job->export.done = job_done;
 	job->export.context = job;
 	job->provenance = (struct provenance){

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cmd/fetch/files.h"
 #include "cmd/fetch/recast.h"
 #include "cmd/fetch/selector.h"
 
@@ -19,6 +21,7 @@ struct export_part {
 	const char *keep_value;    /* NULL: no label to put back */
 	bool is_guard;             /* must bring nothing */
 	char *selector;            /* owned, when a label value narrows it down */
+	char *kept_path;           /* of the piece, while it waits for the others; NULL: it is not kept */
 	union {
 		Pyro__SelectMergeProfileRequest profile;
 		Pyro__SelectMergeStacktracesRequest stacktraces;
@@ -99,7 +102,8 @@ static void release_part(struct export_part *part)
 	rpc_release(&part->call);
 	scope_stack_release(&part->stack);
 	free(part->selector);
-	part->selector = NULL;
+	free(part->kept_path);
+	part->selector = part->kept_path = NULL;
 	part->stack = (struct scope_stack){.sites = NULL};
 }
 
@@ -159,7 +163,8 @@ static int add_export(struct export_part *part, struct pp_str bytes, struct pp_e
 	return result;
 }
 
-static void add_answer(struct export_part *part)
+/* Whether it could be read and added. */
+static bool add_answer(struct export_part *part)
 {
 	struct rpc_call *call = &part->call;
 	struct pp_error err = PP_ERROR_INIT;
@@ -170,12 +175,14 @@ static void add_answer(struct export_part *part)
 		/* A server that does not know the format, and so perhaps not the spans, sends a flame graph. */
 		if (!answer->pprof && answer->flamegraph) {
 			fail(part->export, CLI_UNSUPPORTED, call->method, "this server does not know --span-id with an export");
-			return;
+			return false;
 		}
 		bytes = answer->pprof ? (struct pp_str){(const char *)answer->pprof->profile.data, answer->pprof->profile.len} : PP_LIT("");
 	}
-	if (add_export(part, bytes, &err) != 0)
-		fail(part->export, err.code == PP_ENOMEM ? CLI_SYSTEM : CLI_FAILED, call->method, err.text);
+	if (add_export(part, bytes, &err) == 0)
+		return true;
+	fail(part->export, err.code == PP_ENOMEM ? CLI_SYSTEM : CLI_FAILED, call->method, err.text);
+	return false;
 }
 
 /* ---- the sum → the result ---- */
@@ -311,6 +318,14 @@ static int drop_counts(struct export *export, struct pp_error *err)
 
 static bool start_parts(struct export *export);
 
+/* The pieces are in the sum, which is on its way to its place, or useless. */
+static void forget_pieces(const struct export *export)
+{
+	for (size_t i = 0; i < export->parts_n; i++)
+		if (export->parts[i].kept_path)
+			unlink(export->parts[i].kept_path);
+}
+
 /* All calls are done. */
 static void finish(struct export *export)
 {
@@ -331,10 +346,66 @@ static void finish(struct export *export)
 	}
 	pp_merge_free(export->sum);
 	export->sum = NULL;
+	if (export->outcome == CLI_OK || export->outcome == CLI_EMPTY)
+		forget_pieces(export);
 	release_parts(export);
 	if (export->done)
 		export->done(export);
 }
+
+/* ---- pieces that wait for the others ---- */
+
+/* The answer's hash, and its bytes. A file that cannot be written only means that it is asked for again. */
+static void keep_piece(const struct export_part *part)
+{
+	struct pp_buf bytes = PP_BUF_INIT;
+	struct pp_error err = PP_ERROR_INIT;
+
+	if (pp_buf_append(&bytes, part->call.answer_hash, PP_CONTENT_HASH_N - 1, &err) == 0 &&
+	    pp_buf_append(&bytes, part->call.export.ptr, part->call.export.len, &err) == 0)
+		(void)files_save(part->kept_path, &bytes, false);
+	pp_buf_release(&bytes);
+}
+
+/* Whether the piece is there from a run before, and whole; it is then added. */
+static bool take_kept(struct export_part *part)
+{
+	struct pp_buf bytes = PP_BUF_INIT;
+	struct pp_error err = PP_ERROR_INIT;
+	char hash[PP_CONTENT_HASH_N];
+	bool good = files_read(part->kept_path, &bytes) && bytes.n >= PP_CONTENT_HASH_N - 1;
+
+	if (good) {
+		struct pp_buf answer = {bytes.bytes + PP_CONTENT_HASH_N - 1, bytes.n - (PP_CONTENT_HASH_N - 1), 0};
+		good = files_hash(&answer, hash, &err) == 0 && memcmp(hash, bytes.bytes, PP_CONTENT_HASH_N - 1) == 0;
+		if (good && add_export(part, (struct pp_str){answer.bytes, answer.n}, &err) != 0)
+			fail(part->export, err.code == PP_ENOMEM ? CLI_SYSTEM : CLI_FAILED, part->call.method, err.text);
+		memcpy(part->call.answer_hash, hash, sizeof(hash));
+	}
+	pp_buf_release(&bytes);
+	return good;
+}
+
+static void start_part(struct export_part *part)
+{
+	struct export *export = part->export;
+	struct pp_error err = PP_ERROR_INIT;
+	char ending[PP_CONTENT_HASH_N + 8];
+
+	if (export->path && export->pieces > 1 && part->call.wants_export && rpc_hash(&part->call, &err) == 0) {
+		snprintf(ending, sizeof(ending), "%s.piece", part->call.request_hash);
+		part->kept_path = files_hidden(export->path, ending);
+	}
+	if (!part->kept_path || !take_kept(part)) {
+		rpc_start(export->server, &part->call);
+		return;
+	}
+	rpc_release(&part->call);
+	if (--export->left == 0)
+		finish(export);
+}
+
+/* ---- answers ---- */
 
 /* The number in "max flamegraph nodes limit 1048576 is greater than allowed 100". */
 static bool allowed_nodes(const char *why, uint64_t *nodes)
@@ -357,7 +428,8 @@ static void part_done(struct rpc_call *call)
 	uint64_t nodes = 0;
 
 	if (call->outcome == CLI_OK && !export->again) {
-		add_answer(part);
+		if (add_answer(part) && part->kept_path)
+			keep_piece(part);
 	} else if (call->outcome == CLI_FAILED && allowed_nodes(call->why, &nodes) && nodes <= export->nodes) {
 		export->nodes = nodes;
 		export->again = true;
@@ -443,6 +515,7 @@ static bool start_parts(struct export *export)
 	struct pp_error err = PP_ERROR_INIT;
 	size_t pieces = pieces_of(export), n;
 
+	forget_pieces(export); /* what is asked again is asked in another way */
 	release_parts(export);
 	pp_merge_free(export->sum);
 	export->again = export->seen_values = false;
@@ -465,7 +538,7 @@ static bool start_parts(struct export *export)
 		return false;
 	/* The last call that is done may free the parts; it is not done before it was started. */
 	for (size_t i = 0; i < n; i++)
-		rpc_start(export->server, &export->parts[i].call);
+		start_part(&export->parts[i]);
 	return true;
 }
 

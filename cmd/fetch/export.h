@@ -13,6 +13,8 @@ struct export {
 	const char *keep_label;      /* asked for value by value, and put on the samples; NULL: none */
 	const char *const *keep_values;
 	size_t keep_values_n;
+	const char *path;            /* where the profile will stand: pieces of a long window are kept there, hidden, until all
+	                              * are there, so that a run that failed goes on; NULL: they are not */
 	void (*done)(struct export *export); /* may be NULL */
 	void *context;
 

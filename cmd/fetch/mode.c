@@ -21,6 +21,8 @@ enum mode mode_find(struct server *server, const struct question *question, int6
 	request.label_selector = rpc_text(question->selector);
 	request.start = question->window.from_ms;
 	request.end = question->window.to_ms;
+	if (server->longest_ms && request.end - request.start > server->longest_ms)
+		request.start = request.end - server->longest_ms;
 	request.max_nodes = 1;
 	request.format = PYRO__PROFILE_FORMAT__PROFILE_FORMAT_DOT;
 	enum cli_status status = rpc_wait_from(server, &call, &request.start);

@@ -1,12 +1,10 @@
 #include "cmd/fetch/provenance.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "cmd/fetch/files.h"
 
 #define TEXT_MAX_BYTES ((size_t)1 << 20)
 
@@ -113,24 +111,6 @@ static int write_result(const struct provenance *p, const char *content_hash, st
 
 /* ---- files ---- */
 
-static enum cli_status failed(const char *what, const char *path)
-{
-	cli_error("cannot %s '%s': %s", what, path, strerror(errno));
-	return CLI_SYSTEM;
-}
-
-/* "folder/name" → "folder/.name.partial", malloc'ed. */
-static char *partial_name(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	size_t n = strlen(path) + sizeof("..partial");
-	char *out = malloc(n);
-
-	if (out)
-		snprintf(out, n, "%.*s.%s.partial", (int)(name - path), path, name);
-	return out;
-}
-
 static char *tsv_name(const char *path)
 {
 	size_t n = strlen(path) + sizeof(".tsv");
@@ -139,78 +119,6 @@ static char *tsv_name(const char *path)
 	if (out)
 		snprintf(out, n, "%s.tsv", path);
 	return out;
-}
-
-static int write_fd(int fd, const struct pp_buf *bytes)
-{
-	for (size_t done = 0; done < bytes->n;) {
-		ssize_t n = write(fd, bytes->bytes + done, bytes->n - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
-static enum cli_status save_file(const char *path, const struct pp_buf *bytes, bool sync)
-{
-	char *partial = partial_name(path);
-	enum cli_status status = CLI_OK;
-
-	if (!partial) {
-		cli_error("no memory");
-		return CLI_SYSTEM;
-	}
-	int fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		status = failed("create", partial);
-	} else {
-		int result = write_fd(fd, bytes);
-		if (result == 0 && sync)
-			result = fsync(fd);
-		int saved = errno;
-		if (close(fd) != 0 || result != 0) {
-			errno = result != 0 ? saved : errno;
-			status = failed("write", partial);
-		}
-	}
-	if (status == CLI_OK && rename(partial, path) != 0)
-		status = failed("rename to", path);
-	if (status != CLI_OK)
-		unlink(partial);
-	free(partial);
-	return status;
-}
-
-/* A file that may be missing: false then, and for anything that is wrong with it. */
-static bool read_file(const char *path, struct pp_buf *bytes)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char chunk[65536];
-	ssize_t n = -1;
-
-	if (fd < 0)
-		return false;
-	while ((n = read(fd, chunk, sizeof(chunk))) > 0)
-		if (pp_buf_append(bytes, chunk, (size_t)n, &err) != 0)
-			break;
-	close(fd);
-	return n == 0;
-}
-
-static int hash_bytes(const struct pp_buf *bytes, char out[PP_CONTENT_HASH_N], struct pp_error *err)
-{
-	struct pp_content_hash *hash = pp_content_hash_new();
-
-	if (!hash)
-		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
-	pp_content_hash_add(hash, bytes->bytes, bytes->n);
-	pp_content_hash_hex(hash, out);
-	pp_content_hash_free(hash);
-	return 0;
 }
 
 static int pack_profile(const struct pp_profile *profile, struct pp_buf *bytes, struct pp_error *err)
@@ -235,9 +143,9 @@ bool provenance_holds(const struct provenance *provenance, const char *path)
 	struct pp_error err = PP_ERROR_INIT;
 	char hash[PP_CONTENT_HASH_N], line[PP_CONTENT_HASH_N + 20];
 	char *tsv = tsv_name(path);
-	bool same = tsv && write_question(provenance, &sink, &err) == 0 && read_file(tsv, &text) && read_file(path, &profile) &&
+	bool same = tsv && write_question(provenance, &sink, &err) == 0 && files_read(tsv, &text) && files_read(path, &profile) &&
 	            text.n < TEXT_MAX_BYTES && text.n >= wanted.n && memcmp(text.bytes, wanted.bytes, wanted.n) == 0 &&
-	            hash_bytes(&profile, hash, &err) == 0;
+	            files_hash(&profile, hash, &err) == 0;
 
 	if (same) {
 		snprintf(line, sizeof(line), "\ncontent_hash\t%s\n", hash);
@@ -258,15 +166,15 @@ enum cli_status provenance_save(const struct provenance *provenance, const char 
 	char hash[PP_CONTENT_HASH_N], *tsv = tsv_name(path);
 	enum cli_status status = CLI_OK;
 
-	if (!tsv || pack_profile(provenance->export->profile, &profile, &err) != 0 || hash_bytes(&profile, hash, &err) != 0 ||
+	if (!tsv || pack_profile(provenance->export->profile, &profile, &err) != 0 || files_hash(&profile, hash, &err) != 0 ||
 	    write_question(provenance, &sink, &err) != 0 || write_result(provenance, hash, &sink, &err) != 0) {
 		pp_fail(&err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
 		status = cli_report(path, &err);
 	}
 	if (status == CLI_OK)
-		status = save_file(tsv, &text, sync);
+		status = files_save(tsv, &text, sync);
 	if (status == CLI_OK)
-		status = save_file(path, &profile, sync);
+		status = files_save(path, &profile, sync);
 	free(tsv);
 	pp_buf_release(&text);
 	pp_buf_release(&profile);

@@ -24,7 +24,8 @@ static enum cli_status get_export(struct fetch *fetch, struct export *export)
 {
 	const struct fetch_options *options = fetch->options;
 
-	*export = (struct export){.question = fetch_question(fetch), .count_type = fetch->count_type};
+	*export = (struct export){.question = fetch_question(fetch), .count_type = fetch->count_type,
+	                          .path = fetch->options->pprof_path};
 	enum cli_status status = export_wait(&fetch->server, export);
 	if (status == CLI_EMPTY)
 		fetch_empty(fetch, "profile data");
@@ -324,7 +325,7 @@ static enum cli_status query_dot(struct fetch *fetch)
 		status = fetch_empty(fetch, "profile data");
 	} else if (status == CLI_OK) {
 		status = draw_export(fetch, "the server answered with a flame graph instead of DOT (mode v1-v2-dual)");
-	} else if (status == CLI_UNSUPPORTED || when_limit(flame.call.why, &longest)) {
+	} else if (status == CLI_UNSUPPORTED || when_limit(flame.call.why, &longest) || strstr(flame.call.why, "max flamegraph nodes")) {
 		status = draw_export(fetch, flame.call.why);
 	} else {
 		rpc_report(&flame.call);

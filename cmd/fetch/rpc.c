@@ -99,10 +99,10 @@ static void fail(struct rpc_call *call, enum cli_status outcome, const char *wor
 	snprintf(call->why, sizeof(call->why), "%s", words);
 }
 
-static int write_request(struct rpc_call *call, struct pp_error *err)
+static int write_request(struct rpc_call *call, bool as_json, struct pp_error *err)
 {
 	call->body.n = 0;
-	if (call->as_json) {
+	if (as_json) {
 		struct pp_json *object = pbjson_object(call->request);
 		struct pp_sink sink = pp_buf_sink(&call->body);
 		if (!object)
@@ -140,6 +140,13 @@ static struct pp_str bytes_of(const struct pp_buf *buf)
 	return (struct pp_str){buf->bytes ? buf->bytes : "", buf->n};
 }
 
+int rpc_hash(struct rpc_call *call, struct pp_error *err)
+{
+	if (write_request(call, false, err) != 0)
+		return -1;
+	return hash_of(pp_str_of(call->method), bytes_of(&call->body), call->request_hash, err);
+}
+
 static void completed(struct http_exchange *exchange);
 
 static void send(struct rpc_call *call)
@@ -147,7 +154,7 @@ static void send(struct rpc_call *call)
 	struct pp_error err = PP_ERROR_INIT;
 
 	call->as_json = call->server->json;
-	if (write_request(call, &err) != 0 || hash_of(pp_str_of(call->method), bytes_of(&call->body), call->request_hash, &err) != 0) {
+	if (rpc_hash(call, &err) != 0 || (call->as_json && write_request(call, true, &err) != 0)) {
 		fail(call, CLI_SYSTEM, err.text);
 		if (call->done)
 			call->done(call);
@@ -171,7 +178,6 @@ void rpc_start(struct server *server, struct rpc_call *call)
 	call->answer = NULL;
 	call->export = PP_LIT("");
 	call->arena = NULL;
-	call->body = (struct pp_buf)PP_BUF_INIT;
 	call->exchange = (struct http_exchange){.url = NULL};
 	call->url = malloc(n);
 	if (!call->url) {

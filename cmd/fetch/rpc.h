@@ -23,7 +23,7 @@ struct rpc_call {
 	char why[600];             /* unless CLI_OK: "HTTP 400 invalid_argument: " and the server's own words */
 	ProtobufCMessage *answer;  /* of kind `response` */
 	struct pp_str export;      /* wants_export: profile.proto, without gzip; may be empty */
-	char request_hash[PP_CONTENT_HASH_N], answer_hash[PP_CONTENT_HASH_N]; /* of the unpacked bodies, binary or JSON */
+	char request_hash[PP_CONTENT_HASH_N], answer_hash[PP_CONTENT_HASH_N]; /* of method and binary message; of the unpacked body */
 
 	/* private */
 	struct server *server;
@@ -34,6 +34,8 @@ struct rpc_call {
 	bool as_json;
 };
 
+/* Fills request_hash of a call that is not started. */
+int rpc_hash(struct rpc_call *call, struct pp_error *err) PP_MUSTUSE;
 /* Starts the call; http_run(server->pool) goes on until it is done. */
 void rpc_start(struct server *server, struct rpc_call *call);
 /* Starts it and waits. Returns the outcome; says nothing. */
