@@ -32,6 +32,9 @@ bats_require_minimum_version 1.5.0
 	for t in $(every_tool); do
 		case $t in
 		pprof-diff) run tool "$t" nosuch "$DATA/tiny.folded" ;;
+		pprof-list) run tool "$t" . nosuch ;;
+		pprof-export) run tool "$t" --format speedscope nosuch ;;
+		pprof-fetch) continue ;; # reads no profiles
 		*) run tool "$t" nosuch ;;
 		esac
 		status_is 4

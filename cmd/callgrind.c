@@ -1,0 +1,233 @@
+#include "cmd/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names are written once, as "(1) name", and then as "(1)". */
+enum { OBJECTS, FILES, FUNCTIONS, KINDS_N };
+
+struct writer {
+	const struct viewed *viewed;
+	struct pp_sink *sink;
+	struct pp_error *err;
+	struct pp_frames *frames;
+	struct pp_callgraph graph;
+	struct pp_str *objects; /* by frame: the binary */
+	struct pp_arena *arena; /* of the names */
+	struct pp_intern *names[KINDS_N];
+	uint32_t *edges;   /* indices, by caller, in order of weight within */
+	uint32_t *first;   /* by node: where its edges begin */
+	bool has_decreases;
+};
+
+static int no_memory(struct writer *w)
+{
+	return pp_fail(w->err, PP_ENOMEM, PP_NO_OFFSET, "no memory to write callgrind's format");
+}
+
+/* ---- what to write ---- */
+
+/* The binaries that frames are in: of several, the first. */
+static int find_objects(struct writer *w, const struct pp_frame_map *map)
+{
+	const struct pp_profile *p = w->viewed->profile;
+	w->objects = calloc((size_t)pp_frames_count(w->frames) + 1, sizeof *w->objects);
+	if (!w->objects)
+		return no_memory(w);
+	for (uint32_t l = 0; l < p->locations_n; l++)
+		for (uint32_t i = map->first[l]; i < map->first[l + 1] && p->locations[l].mapping != PP_NONE; i++)
+			if (!w->objects[map->frame[i]].ptr)
+				w->objects[map->frame[i]] = pp_string(p, p->mappings[p->locations[l].mapping].filename);
+	return 0;
+}
+
+static int make_graph(struct writer *w)
+{
+	struct pp_callgraph_options options = PP_CALLGRAPH_OPTIONS_DEFAULT;
+	struct pp_frame_map map;
+	options.node_limit = 0;
+	options.node_fraction = options.edge_fraction = 0;
+	options.order = PP_GRAPH_BY_FLAT;
+	w->frames = pp_frames_new(PP_BY_ADDRESSES, w->err);
+	if (!w->frames || pp_frames_map(w->frames, w->viewed->profile, &map, w->err) != 0)
+		return -1;
+	const struct pp_graph_side side = {w->viewed->profile, &map, w->viewed->column, 1, NULL};
+	int result = find_objects(w, &map);
+	if (result == 0)
+		result = pp_callgraph_make(w->frames, &side, 1, &options, &w->graph, w->err);
+	pp_frame_map_release(&map);
+	return result;
+}
+
+/* Edges by caller; the graph has them by weight. */
+static int sort_edges(struct writer *w)
+{
+	const struct pp_callgraph *g = &w->graph;
+	const size_t nodes_n = (size_t)g->nodes_n + g->ghosts_n;
+	w->first = calloc(nodes_n + 2, sizeof *w->first);
+	w->edges = calloc((size_t)g->edges_n + 1, sizeof *w->edges);
+	if (!w->first || !w->edges)
+		return no_memory(w);
+	for (uint32_t i = 0; i < g->edges_n; i++)
+		w->first[g->edges[i].from + 2]++;
+	for (size_t i = 2; i < nodes_n + 2; i++)
+		w->first[i] += w->first[i - 1];
+	for (uint32_t i = 0; i < g->edges_n; i++)
+		w->edges[w->first[g->edges[i].from + 1]++] = i;
+	return 0;
+}
+
+static bool has_decreases(const struct pp_callgraph *g)
+{
+	for (uint32_t i = 0; i < g->nodes_n + g->ghosts_n; i++)
+		if (g->nodes[i].flat[0] < 0)
+			return true;
+	for (uint32_t i = 0; i < g->edges_n; i++)
+		if (g->edges[i].weight[0] < 0)
+			return true;
+	return false;
+}
+
+/* ---- lines ---- */
+
+static int write_name(struct writer *w, const char *field, int kind, struct pp_str name)
+{
+	bool is_new;
+	char text[4000];
+	if (name.len == 0)
+		name = PP_LIT("???");
+	uint32_t i = pp_intern_put(w->names[kind], name.ptr, name.len, &is_new);
+	if (i == PP_NONE)
+		return no_memory(w);
+	if (!is_new)
+		return pp_sink_printf(w->sink, w->err, "%s=(%u)\n", field, (unsigned)i + 1);
+	return pp_sink_printf(w->sink, w->err, "%s=(%u) %s\n", field, (unsigned)i + 1,
+	                      pp_printable(text, sizeof text, name.ptr, name.len));
+}
+
+/* Code without a name is a function by its address. */
+static struct pp_str function_name(const struct pp_frame *frame, char *out, size_t out_n)
+{
+	if (frame->name.len > 0 || frame->address == 0)
+		return frame->name;
+	struct pp_str prefix = PP_LIT("0x");
+	size_t n = prefix.len;
+	uint64_t rest = frame->address;
+	int digits = 1;
+	while (rest >>= 4)
+		digits++;
+	memcpy(out, prefix.ptr, n);
+	for (int i = digits - 1; i >= 0 && n < out_n; i--)
+		out[n++] = "0123456789abcdef"[frame->address >> (4 * i) & 15];
+	return (struct pp_str){out, n};
+}
+
+static const struct pp_frame *frame_of(const struct writer *w, uint32_t node)
+{
+	return pp_frames_at(w->frames, w->graph.nodes[node].frame);
+}
+
+/* Lines below 0 would be read as relative to the line before. */
+static int write_position(struct writer *w, const char *before, const struct pp_frame *frame)
+{
+	return pp_sink_printf(w->sink, w->err, "%s0x%llx %lld", before, (unsigned long long)frame->address,
+	                      frame->line > 0 ? (long long)frame->line : 0LL);
+}
+
+static int write_cost(struct writer *w, int64_t cost)
+{
+	if (pp_sink_printf(w->sink, w->err, " %lld", cost > 0 ? (long long)cost : 0LL) != 0)
+		return -1;
+	if (!w->has_decreases)
+		return pp_sink_str(w->sink, "\n", w->err);
+	return pp_sink_printf(w->sink, w->err, " %llu\n", cost < 0 ? (unsigned long long)pp_abs_i64(cost) : 0ULL);
+}
+
+static int write_call(struct writer *w, const struct pp_frame *caller, const struct pp_edge *edge)
+{
+	const struct pp_frame *callee = frame_of(w, edge->to);
+	char address[32];
+	if (write_name(w, "cob", OBJECTS, w->objects[w->graph.nodes[edge->to].frame]) != 0 ||
+	    write_name(w, "cfl", FILES, callee->file) != 0 ||
+	    write_name(w, "cfn", FUNCTIONS, function_name(callee, address, sizeof address)) != 0 ||
+	    write_position(w, "calls=0 ", callee) != 0 || pp_sink_str(w->sink, "\n", w->err) != 0)
+		return -1;
+	return write_position(w, "", caller) != 0 ? -1 : write_cost(w, edge->weight[0]);
+}
+
+static int write_node(struct writer *w, uint32_t node)
+{
+	const struct pp_frame *frame = frame_of(w, node);
+	char address[32];
+	if (pp_sink_str(w->sink, "\n", w->err) != 0 ||
+	    write_name(w, "ob", OBJECTS, w->objects[w->graph.nodes[node].frame]) != 0 ||
+	    write_name(w, "fl", FILES, frame->file) != 0 ||
+	    write_name(w, "fn", FUNCTIONS, function_name(frame, address, sizeof address)) != 0 ||
+	    write_position(w, "", frame) != 0 || write_cost(w, w->graph.nodes[node].flat[0]) != 0)
+		return -1;
+	for (uint32_t i = w->first[node]; i < w->first[node + 1]; i++)
+		if (write_call(w, frame, &w->graph.edges[w->edges[i]]) != 0)
+			return -1;
+	return 0;
+}
+
+/* "cpu(nanoseconds)": one word. */
+static int write_event(struct writer *w, const char *suffix)
+{
+	struct pp_str parts[] = {pp_sample_type_name(w->viewed->profile, w->viewed->column),
+	                         pp_sample_type_unit(w->viewed->profile, w->viewed->column)};
+	char text[2][400];
+	for (int i = 0; i < 2; i++) {
+		pp_printable(text[i], sizeof text[i], parts[i].ptr, parts[i].len);
+		for (char *c = text[i]; *c; c++)
+			if (*c == ' ')
+				*c = '_';
+	}
+	return pp_sink_printf(w->sink, w->err, " %s%s(%s)", text[0], suffix, text[1]);
+}
+
+static int write_head(struct writer *w)
+{
+	int64_t sums[2] = {0, 0}; /* within the total, which fits */
+	for (uint32_t i = 0; i < w->graph.nodes_n; i++)
+		sums[w->graph.nodes[i].flat[0] < 0] += w->graph.nodes[i].flat[0];
+	if (pp_sink_str(w->sink, "# callgrind format\nversion: 1\ncreator: pprof-export " VERSION "\npositions: instr line\nevents:",
+	                w->err) != 0 ||
+	    write_event(w, "") != 0 || (w->has_decreases && write_event(w, "_decrease") != 0) ||
+	    pp_sink_printf(w->sink, w->err, "\nsummary: %lld", (long long)sums[0]) != 0)
+		return -1;
+	return w->has_decreases ? pp_sink_printf(w->sink, w->err, " %lld\n", (long long)-sums[1])
+	                        : pp_sink_str(w->sink, "\n", w->err);
+}
+
+static int write_all(struct writer *w)
+{
+	w->arena = pp_arena_new(UINT64_MAX / 2);
+	for (int i = 0; i < KINDS_N; i++)
+		if (!w->arena || !(w->names[i] = pp_intern_new(w->arena)))
+			return no_memory(w);
+	if (make_graph(w) != 0 || sort_edges(w) != 0)
+		return -1;
+	w->has_decreases = has_decreases(&w->graph);
+	if (write_head(w) != 0)
+		return -1;
+	for (uint32_t i = 0; i < w->graph.nodes_n + w->graph.ghosts_n; i++)
+		if (write_node(w, i) != 0)
+			return -1;
+	return 0;
+}
+
+int export_callgrind(const struct viewed *viewed, struct pp_sink *sink, struct pp_error *err)
+{
+	struct writer w = {.viewed = viewed, .sink = sink, .err = err};
+	int result = write_all(&w);
+	for (int i = 0; i < KINDS_N; i++)
+		pp_intern_free(w.names[i]);
+	pp_arena_free(w.arena);
+	free(w.objects);
+	free(w.edges);
+	free(w.first);
+	pp_callgraph_release(&w.graph);
+	pp_frames_free(w.frames);
+	return result;
+}

@@ -1,0 +1,69 @@
+/* pprof-export: a profile as a file of another viewer. */
+#include "cmd/cli.h"
+#include "cmd/export.h"
+#include "cmd/output.h"
+
+enum format { FORMAT_CALLGRIND, FORMAT_SPEEDSCOPE };
+
+struct request {
+	struct input input;
+	struct output output;
+	struct view view;
+	int format; /* enum format; -1: not given */
+};
+
+static int write_format(const struct request *request, const struct viewed *viewed, const char *name,
+                        struct pp_sink *sink, struct pp_error *err)
+{
+	switch ((enum format)request->format) {
+	case FORMAT_CALLGRIND: return export_callgrind(viewed, sink, err);
+	case FORMAT_SPEEDSCOPE: return export_speedscope(viewed, name, sink, err);
+	}
+	return -1;
+}
+
+static enum cli_status export(struct request *request, const char *name)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	struct viewed viewed = {.column = PP_NONE};
+	enum cli_status status = view_open(&request->view, &request->input, name, NULL, &viewed);
+	if (status == CLI_OK)
+		status = output_open(&request->output, false);
+	if (status == CLI_OK) {
+		struct pp_sink sink = output_sink(&request->output);
+		if (write_format(request, &viewed, name, &sink, &err) != 0)
+			status = cli_report(err.code == PP_EIO ? NULL : name, &err);
+		status = output_finish(&request->output, status);
+	}
+	viewed_release(&viewed);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const formats[] = {
+		[FORMAT_CALLGRIND] = "callgrind", [FORMAT_SPEEDSCOPE] = "speedscope", NULL,
+	};
+	struct request request = {.output = OUTPUT_INIT, .view = VIEW_INIT, .format = -1};
+	const struct cli_option options[] = {
+		{"format", 0, CLI_CHOICE, &request.format, "FORMAT", "which viewer it is for", 0, 0, formats},
+		VIEW_OPTIONS(&request.view),
+		OUTPUT_OPTIONS(&request.output),
+		INPUT_OPTIONS(&request.input),
+		INPUT_FRAME_OPTIONS(&request.input),
+	};
+	const struct cli_command command = {"pprof-export", "[FILE]", "Write a profile for another viewer.", options,
+	                                    PP_COUNT(options)};
+	struct cli_list operands;
+	const char *name;
+	enum cli_status status;
+	if (!cli_parse(&command, argc, argv, &operands, &status))
+		return (int)status;
+
+	status = request.format < 0 ? cli_usage("which viewer is it for? give --format") : input_one(&operands, &name);
+	if (status == CLI_OK)
+		status = export(&request, name);
+
+	cli_list_release(&operands);
+	return (int)status;
+}

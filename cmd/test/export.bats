@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+load helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	tool pprof-encode >p <<-END
+		#pprof-records${TAB}1
+		sample_type${TAB}0${TAB}cpu${TAB}ms
+		mapping${TAB}0${TAB}1${TAB}0x1000${TAB}0x9000${TAB}0x0${TAB}/bin/shop${TAB}${TAB}1${TAB}0${TAB}0${TAB}0
+		function${TAB}0${TAB}1${TAB}main${TAB}${TAB}shop.c${TAB}1
+		function${TAB}1${TAB}2${TAB}f;g${TAB}${TAB}f.c${TAB}1
+		location${TAB}0${TAB}1${TAB}1${TAB}0x1010${TAB}0
+		line${TAB}1${TAB}0${TAB}1${TAB}5${TAB}0
+		location${TAB}1${TAB}2${TAB}1${TAB}0x1020${TAB}0
+		line${TAB}2${TAB}0${TAB}2${TAB}7${TAB}0
+		location${TAB}2${TAB}3${TAB}1${TAB}0x1030${TAB}0
+		sample${TAB}0${TAB}2,1${TAB}30
+		sample${TAB}1${TAB}3,2,1${TAB}5
+		sample${TAB}2${TAB}2,1${TAB}2
+	END
+	printf 'main;a 5\nmain;b 1\n(no stack) 1\n' >old
+	printf 'main;a 2\nmain;b 8\n(no stack) 1\n' >new
+}
+
+@test "callgrind" {
+	run tool pprof-export --format callgrind p
+	status_is 0
+	is "# callgrind format
+version: 1
+creator: pprof-export 0.1.0
+positions: instr line
+events: cpu(ms)
+summary: 37
+
+ob=(1) /bin/shop
+fl=(1) f.c
+fn=(1) f;g
+0x1020 7 32
+cob=(1)
+cfl=(2) ???
+cfn=(2) 0x1030
+calls=0 0x1030 0
+0x1020 7 5
+
+ob=(1)
+fl=(2)
+fn=(2)
+0x1030 0 5
+
+ob=(1)
+fl=(3) shop.c
+fn=(3) main
+0x1010 5 0
+cob=(1)
+cfl=(1)
+cfn=(1)
+calls=0 0x1020 7
+0x1010 5 37"
+}
+
+@test "callgrind: what is below 0 is another event" {
+	tool pprof-diff --format pprof old new | tool pprof-export --format callgrind >got
+	grep -q '^events: samples(count) samples_decrease(count)$' got
+	grep -q '^summary: 7 3$' got
+	grep -q '^0x0 0 0 3$' got
+	grep -q '^0x0 0 7 0$' got
+}
+
+@test "callgrind_annotate reads it" {
+	command -v callgrind_annotate >/dev/null || skip "no callgrind_annotate"
+	tool pprof-export --format callgrind p >callgrind.out
+	run callgrind_annotate --inclusive=yes callgrind.out
+	status_is 0
+	[[ $output =~ 37\ \(100.0%\)\ +shop.c:main ]]
+}
+
+@test "speedscope" {
+	run tool pprof-export --format speedscope p
+	status_is 0
+	is '{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"pprof-export","name":"p",
+"activeProfileIndex":0,"shared":{"frames":[
+{"name":"main","file":"shop.c"},
+{"name":"f;g","file":"f.c"},
+{"name":"shop+0x30"}]},
+"profiles":[{"type":"sampled","name":"cpu","unit":"milliseconds","startValue":0,"endValue":37,"samples":[
+[0,1],
+[0,1,2]],
+"weights":[32,5]}]}'
+	jq . >/dev/null <<<"$output"
+}
+
+@test "speedscope: what is below 0 is another profile" {
+	tool pprof-diff --format pprof old new | tool pprof-export --format speedscope >got
+	[ "$(jq -c '[.profiles[] | [.name, .endValue, .weights, (.samples | length)]]' got)" = \
+		'[["samples",7,[7],1],["samples (decrease)",3,[3],1]]' ]
+}
+
+@test "filters, sample type, no stack" {
+	run tool pprof-export --format speedscope --focus b new
+	has '"endValue":8'
+	run tool pprof-export --format speedscope old
+	has '(no stack)'
+	run tool pprof-export --format speedscope -s nosuch old
+	status_is 2
+}
+
+@test "a format must be given" {
+	run tool pprof-export old
+	status_is 2
+	is "pprof-export: which viewer is it for? give --format (try --help)"
+}
