@@ -50,6 +50,54 @@ static struct pp_json *qualification_json(const struct pd_comparison *c)
 	return json;
 }
 
+static struct pp_json *rules_json(unsigned rules)
+{
+	struct pp_json *json = pp_json_array();
+	for (int i = 0; i < PD_RULES_N; i++)
+		if (rules & (1u << i))
+			pp_json_str(json, NULL, pp_str_of(pd_rule_name((enum pd_rule)i)));
+	return json;
+}
+
+static struct pp_json *identity_json(const struct pd_comparison *c)
+{
+	const struct pd_identity *identity = &c->identity;
+	struct pp_json *json = pp_json_object(), *applied = pp_json_object(), *cost = pp_json_object();
+	for (int i = 0; i < PD_RULES_N; i++)
+		if (identity->applied[i])
+			pp_json_i64(applied, pd_rule_name((enum pd_rule)i), (int64_t)identity->applied[i]);
+	for (int i = 0; i < PD_MATCHED_N; i++)
+		pp_json_add(cost, pd_matched_name((enum pd_matched)i),
+		            pair_json((const double[2]){identity->cost[0][i], identity->cost[1][i]}));
+	pp_json_add(json, "rules", rules_json(identity->rules));
+	pp_json_bool(json, "fuzzy", identity->match);
+	pp_json_add(json, "applied", applied);
+	pp_json_add(json, "cost_matched_by", cost);
+	return json;
+}
+
+static struct pp_json *renames_json(const struct pd_comparison *c)
+{
+	struct pp_json *json = pp_json_array();
+	for (size_t i = 0; i < c->identity.renames_n; i++) {
+		const struct pd_rename *rename = &c->identity.renames[i];
+		struct pp_json *one = pp_json_object(), *cum = pp_json_object();
+		pp_json_str(one, "baseline_name", pp_frames_label(c->frames, rename->other));
+		pp_json_str(one, "incident_name", pp_frames_label(c->frames, rename->frame));
+		pp_json_bool(one, "joined", rename->joined);
+		pp_json_add(one, "rules", rules_json(rename->rules));
+		pp_json_i64(one, "names", (int64_t)rename->names_n);
+		pp_json_real(one, "similarity", diffprint_six_digits(rename->score));
+		pp_json_real(one, "callers", diffprint_six_digits(rename->callers));
+		pp_json_real(one, "callees", diffprint_six_digits(rename->callees));
+		pp_json_i64(cum, "baseline", rename->cum[0]);
+		pp_json_i64(cum, "incident", rename->cum[1]);
+		pp_json_add(one, "raw_cum", cum);
+		pp_json_add(json, NULL, one);
+	}
+	return json;
+}
+
 static struct pp_json *total_json(const int64_t total[2])
 {
 	struct pp_json *json = pp_json_object();
@@ -159,6 +207,8 @@ int diffjson_print(const struct diffprint *what, struct pp_sink *sink, struct pp
 	pp_json_add(json, "normalization", normalization_json(c));
 	pp_json_add(json, "qualification", qualification_json(c));
 	pp_json_add(json, "totals", totals_json(c));
+	pp_json_add(json, "identity", identity_json(c));
+	pp_json_add(json, "renames", renames_json(c));
 	pp_json_str(json, "noise", pp_str_of(diffprint_noise(c)));
 	pp_json_add(json, "noise_model", noise_json(c));
 	pp_json_real(json, "tests", c->tests_n);

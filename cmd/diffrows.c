@@ -14,7 +14,7 @@ enum {
 	P_FLAT, P_CUM, FILE_NAME, LINE, MAPPING, ADDRESS,
 	DELTA_FLAT_LOW, DELTA_FLAT_HIGH, DELTA_CUM_LOW, DELTA_CUM_HIGH, MDC_FLAT, MDC_CUM,
 	BEYOND_FLAT, BEYOND_FLAT_LOW, BEYOND_FLAT_HIGH, Q_BEYOND_FLAT,
-	BEYOND_CUM, BEYOND_CUM_LOW, BEYOND_CUM_HIGH, Q_BEYOND_CUM, COLUMNS_N
+	BEYOND_CUM, BEYOND_CUM_LOW, BEYOND_CUM_HIGH, Q_BEYOND_CUM, OTHER_NAME, COLUMNS_N
 };
 
 static void set_columns(struct table_column columns[COLUMNS_N], struct pp_str unit)
@@ -64,6 +64,7 @@ static void set_columns(struct table_column columns[COLUMNS_N], struct pp_str un
 		[BEYOND_CUM_LOW] = {"beyond_cum_low", NULL, TABLE_REAL, {0}, false},
 		[BEYOND_CUM_HIGH] = {"beyond_cum_high", NULL, TABLE_REAL, {0}, false},
 		[Q_BEYOND_CUM] = {"q_beyond_cum", NULL, TABLE_REAL, {0}, false},
+		[OTHER_NAME] = {"other_name", NULL, TABLE_TEXT, {0}, false},
 	};
 	memcpy(columns, all, sizeof(all));
 }
@@ -145,6 +146,7 @@ static void set_cells(union table_cell cells[COLUMNS_N], const struct pd_compari
 	cells[MDC_CUM].real = row->cum_estimate.detectable;
 	set_beyond(cells + BEYOND_FLAT, &row->flat_beyond);
 	set_beyond(cells + BEYOND_CUM, &row->cum_beyond);
+	cells[OTHER_NAME].text = row->other == PP_NONE ? PP_LIT("") : pp_frames_label(c->frames, row->other);
 	set_place(cells, pp_frames_at(c->frames, row->frame), text);
 }
 

@@ -142,6 +142,32 @@ static void say_verdicts(struct words *words, const struct pd_explanation *expla
 	}
 }
 
+/* How many were joined by which rules; and the largest of those that only look alike. */
+static void say_renames(struct words *words, const struct pd_comparison *c)
+{
+	const struct pd_identity *identity = &c->identity;
+	char by[400] = "";
+	size_t joined = 0, n = 0, said = 0;
+	for (size_t i = 0; i < identity->renames_n; i++)
+		joined += identity->renames[i].joined;
+	for (int i = 0; i < PD_RULES_N; i++)
+		if (identity->applied[i])
+			n += (size_t)snprintf(by + n, sizeof(by) - n, "%s%s %zu", n ? ", " : "", pd_rule_name((enum pd_rule)i), identity->applied[i]);
+	if (joined)
+		say(words, "Renamed: %zu, joined%s%s", joined, n ? " by " : "", by);
+	for (size_t i = 0; i < identity->renames_n && said < 5; i++) {
+		const struct pd_rename *rename = &identity->renames[i];
+		if (rename->joined)
+			continue;
+		struct pp_str from = pp_frames_label(c->frames, rename->other), to = pp_frames_label(c->frames, rename->frame);
+		say(words, "Renamed? %.*s -> %.*s (similarity %.2f, callees %u/%u)", from.len < 300 ? (int)from.len : 300, from.ptr,
+		    to.len < 300 ? (int)to.len : 300, to.ptr, rename->score, rename->callees_shared, rename->callees_n);
+		said++;
+	}
+	if (identity->renames_n - joined > said)
+		say(words, "Renamed? %zu more", identity->renames_n - joined - said);
+}
+
 static void say_result(struct words *words, const struct diffprint *what)
 {
 	const struct pd_comparison *c = what->comparison;
@@ -177,6 +203,7 @@ int diffwords_print(const struct diffprint *what, bool markdown, struct pp_sink 
 	say(&words, "Samples: %s", counts->text);
 	say_noise(&words, c);
 	say_control(&words, what);
+	say_renames(&words, c);
 	say_checks(&words, c);
 	say_verdicts(&words, what->explanation);
 	say_result(&words, what);

@@ -25,7 +25,9 @@ struct request {
 	const char *sample_type, *load, *folder, *fail_over;
 	struct failover failover;
 	int by, normalization, format;
-	bool all, exit_code;
+	bool all, exit_code, no_fuzzy, fold_renamed;
+	const char *rule_list;
+	unsigned rules; /* those of rule_list */
 	double min_samples;
 	uint64_t limit;
 };
@@ -71,6 +73,15 @@ static enum cli_status choose_sides(const struct request *request, const struct 
 	if (!groups[DIFF_BASELINE].n || !groups[DIFF_INCIDENT].n)
 		return cli_usage("needs a baseline and an incident");
 	return CLI_OK;
+}
+
+static enum cli_status choose_rules(struct request *request)
+{
+	struct pp_str unknown;
+	char word[40];
+	if (pd_rules_parse(request->rule_list, &request->rules, &unknown) == 0)
+		return CLI_OK;
+	return cli_usage("--rules: '%s' is no rule; see pprof-diff(1)", pp_printable(word, sizeof(word), unknown.ptr, unknown.len));
 }
 
 /* Whatever a profile is handed to, one at a time. */
@@ -241,6 +252,9 @@ static enum cli_status compare_and_print(const struct request *request, struct d
 	options.normalization = (enum pd_normalization)request->normalization;
 	options.sample_type = request->sample_type;
 	options.min_count = request->min_samples;
+	options.rules = request->rules;
+	options.match = !request->no_fuzzy;
+	options.fold_matches = request->fold_renamed;
 	bool controlled = sides->names[DIFF_CONTROL].n > 0;
 	work.compare = pd_compare_new(&options, &err);
 	if (controlled && work.compare)
@@ -301,7 +315,7 @@ static enum cli_status run(struct request *request, struct diffsides *sides)
 int main(int argc, char **argv)
 {
 	struct request request = {.output = OUTPUT_INIT, .by = PP_BY_FRAMES, .normalization = PD_RAW,
-	                          .format = FORMAT_AUTO, .limit = UINT64_MAX};
+	                          .format = FORMAT_AUTO, .limit = UINT64_MAX, .rule_list = "all"};
 	const struct cli_option options[] = {
 		{"baseline", 0, CLI_OPERANDS, &request.group[DIFF_BASELINE], "FILE...", "profiles of the baseline", 0, 0, NULL},
 		{"incident", 0, CLI_OPERANDS, &request.group[DIFF_INCIDENT], "FILE...", "profiles of the incident", 0, 0, NULL},
@@ -313,6 +327,9 @@ int main(int argc, char **argv)
 		{"normalize", 0, CLI_CHOICE, &request.normalization, "BY", "what the sides are divided by; raw: nothing", 0, 0, normalizations},
 		{"load", 0, CLI_STRING, &request.load, "FILE", "what each side served: side, pod, requests", 0, 0, NULL},
 		{"min-samples", 0, CLI_REAL, &request.min_samples, "N", "test frames from this many samples on; 20, one against one 10", 1, UINT64_MAX, NULL},
+		{"rules", 0, CLI_STRING, &request.rule_list, "LIST", "by which renamed frames are joined; none, or -RULE: all but", 0, 0, NULL},
+		{"no-fuzzy", 0, CLI_FLAG, &request.no_fuzzy, NULL, "do not look for renamed functions by callers and callees", 0, 0, NULL},
+		{"fold-renamed", 0, CLI_FLAG, &request.fold_renamed, NULL, "join what callers and callees say is renamed, too", 0, 0, NULL},
 		{"all", 'a', CLI_FLAG, &request.all, NULL, "print unchanged rows too", 0, 0, NULL},
 		{"limit", 'n', CLI_COUNT, &request.limit, "N", "print the first N rows", 0, UINT64_MAX, NULL},
 		{"format", 0, CLI_CHOICE, &request.format, "FORMAT", "table on a terminal, else tsv", 0, 0, formats},
@@ -337,6 +354,8 @@ int main(int argc, char **argv)
 		status = check_options(&request);
 	if (status == CLI_OK)
 		status = choose_sides(&request, &operands, group_operands);
+	if (status == CLI_OK)
+		status = choose_rules(&request);
 	if (status == CLI_OK)
 		status = request.folder ? diffsides_open_case(&sides, request.folder)
 		                        : diffsides_open(&sides, group_operands, request.load);

@@ -508,6 +508,26 @@ int pd_rule_find(const char *name)
 	return -1;
 }
 
+int pd_rules_parse(const char *list, unsigned *mask, struct pp_str *unknown)
+{
+	*mask = list[0] == '-' ? PD_RULES_ALL : 0;
+	for (const char *at = list, *end; *at; at = *end ? end + 1 : end) {
+		bool less = at[0] == '-';
+		at += less;
+		end = at + strcspn(at, ",");
+		struct pp_str text = {at, (size_t)(end - at)};
+		unsigned bits = pp_str_eq(text, PP_LIT("all")) ? PD_RULES_ALL : 0;
+		for (int i = 0; i < PD_RULES_N; i++)
+			bits |= pp_str_eq(text, pp_str_of(rules[i].name)) ? 1u << i : 0;
+		if (bits == 0 && !pp_str_eq(text, PP_LIT("none"))) {
+			*unknown = text;
+			return -1;
+		}
+		*mask = less ? *mask & ~bits : *mask | bits;
+	}
+	return 0;
+}
+
 const char *pd_rule_text(enum pd_rule rule)
 {
 	return rules[rule].text;

@@ -38,6 +38,10 @@ const char *pd_rule_name(enum pd_rule rule); /* "go-closure", … */
 int pd_rule_find(const char *name);          /* -1: no such rule */
 const char *pd_rule_text(enum pd_rule rule); /* what it joins, in a few words */
 
+/* Reads "none", "all", "go-closure,hex" (those alone) or "-hex,-file" (all but those). -1 at a word that
+ * is none of these, and *unknown is that word. */
+int pd_rules_parse(const char *list, unsigned *rules, struct pp_str *unknown) PP_MUSTUSE;
+
 /* Whether names that the rule brings together are one function of the source (instances, clones, what
  * is generated anew in every run), so that they may be added up. Others only take each other's place. */
 bool pd_rule_folds(enum pd_rule rule);

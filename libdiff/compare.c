@@ -23,11 +23,12 @@ struct pd_compare {
 	size_t capacity; /* of result->replicates */
 	struct pp_arena *arena;
 	struct pp_intern *instances[2];
+	struct pd_identify *identify;
 };
 
 const char *pd_state_name(enum pd_state state)
 {
-	static const char *const names[] = {"common", "new", "gone"};
+	static const char *const names[] = {"common", "new", "gone", "renamed", "renamed?"};
 	return names[state];
 }
 
@@ -60,6 +61,9 @@ struct pd_compare *pd_compare_new(const struct pd_options *options, struct pp_er
 	if (!compare->result->frames)
 		goto fail;
 	pp_frames_compare_builds(compare->result->frames);
+	compare->identify = pd_identify_new(options, err);
+	if (!compare->identify)
+		goto fail;
 	return compare;
 fail:
 	no_memory(err);
@@ -75,6 +79,7 @@ void pd_compare_free(struct pd_compare *compare)
 	pp_intern_free(compare->instances[0]);
 	pp_intern_free(compare->instances[1]);
 	pp_arena_free(compare->arena);
+	pd_identify_free(compare->identify);
 	free(compare);
 }
 
@@ -88,6 +93,7 @@ void pd_comparison_free(struct pd_comparison *c)
 	free(c->type);
 	free(c->unit);
 	free(c->rows);
+	free(c->identity.renames);
 	pp_frames_free(c->frames);
 	free(c);
 }
@@ -194,7 +200,7 @@ int pd_compare_add(struct pd_compare *compare, enum pd_side side, const char *na
 		new.origin = *origin;
 	if (reserve_replicate(compare, err) != 0 || find_column(compare, profile, &column, &new.type_warning, err) != 0 ||
 	    !(new.name = pd_copy(pp_str_of(name), err)) ||
-	    pd_replicate_make(&new, profile, column, c->frames, err) != 0 || require_same_kind(c, &new, profile, err) != 0 ||
+	    pd_replicate_make(&new, profile, column, c->frames, compare->identify, err) != 0 || require_same_kind(c, &new, profile, err) != 0 ||
 	    note_instances(compare, side, profile, err) != 0) {
 		pd_replicate_release(&new);
 		return -1;
@@ -309,6 +315,7 @@ static int join_rows(struct pd_comparison *c, struct pp_error *err)
 		if (!in_baseline && !in_incident)
 			continue;
 		row.frame = (uint32_t)f;
+		row.other = PP_NONE;
 		row.state = in_baseline && in_incident ? PD_COMMON : in_incident ? PD_NEW : PD_GONE;
 		c->rows[kept++] = row;
 	}
@@ -370,7 +377,8 @@ struct pd_comparison *pd_compare_finish(struct pd_compare *compare, struct pp_er
 		c->min_count = c->replicates_n > 2 ? MIN_COUNT_REPLICATES : MIN_COUNT_ALONE;
 	if (c->replicates_n)
 		qsort(c->replicates, c->replicates_n, sizeof(*c->replicates), by_side_and_content);
-	if (require_both_sides(c, err) != 0 || unify_units(c, err) != 0 || join_rows(c, err) != 0 ||
+	if (require_both_sides(c, err) != 0 || unify_units(c, err) != 0 ||
+	    pd_identify_finish(compare->identify, c, err) != 0 || join_rows(c, err) != 0 || pd_identify_mark(c, err) != 0 ||
 	    weigh_rows(c, err) != 0 || pd_sort_by_change(c, err) != 0)
 		return NULL;
 	for (int side = 0; side < 2; side++)

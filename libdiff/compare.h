@@ -5,6 +5,7 @@
 #ifndef PD_COMPARE_H
 #define PD_COMPARE_H
 
+#include "libdiff/canonical.h"
 #include "libdiff/quasi.h"
 #include "libpprof/pprof.h"
 
@@ -35,8 +36,18 @@ struct pd_options {
 	struct pp_limits limits;
 	double min_count;        /* frames with fewer samples on both sides together get no test; 0: 10 of one
 	                          * profile against one, 20 with replicates */
+	unsigned rules;          /* by which renamed frames are joined: bits of enum pd_rule */
+	bool match;              /* look for renamed functions by their callers and callees, too */
+	bool fold_matches;       /* and join what is found so */
 };
-#define PD_OPTIONS_DEFAULT {PP_BY_FRAMES, PD_RAW, NULL, NULL, PP_LIMITS_DEFAULT, 0}
+#define PD_OPTIONS_DEFAULT {PP_BY_FRAMES, PD_RAW, NULL, NULL, PP_LIMITS_DEFAULT, 0, PD_RULES_ALL, true, false}
+
+/* Cost that is in the cumulative value of several frames of one canonical form, which are on one stack. */
+struct pd_overlap {
+	uint32_t group;
+	int64_t cum;
+	double count;
+};
 
 /* One profile of a group, reduced. Arrays are by frame; frames seen only later are 0 and lie beyond
  * frames_n. */
@@ -53,10 +64,19 @@ struct pd_replicate {
 	double symbolized_share;  /* of |value|: cost whose leaf has a function name; NAN without cost */
 	bool has_inline_frames;
 	char *type_warning;       /* what pp_sample_type_find said, or NULL */
+	struct pd_overlap *overlaps; /* until renamed frames are joined */
+	size_t overlaps_n;
 };
 
-enum pd_state { PD_COMMON, PD_NEW, PD_GONE }; /* of a frame, by the sides on which it has any cost */
-const char *pd_state_name(enum pd_state state); /* "common", "new", "gone" */
+/* Of a frame, by the sides on which it has any cost. */
+enum pd_state {
+	PD_COMMON,
+	PD_NEW,
+	PD_GONE,
+	PD_RENAMED,      /* on both, under two names that are one by a rule */
+	PD_MAYBE_RENAMED /* on one, and the other has a function that looks the same by callers and callees */
+};
+const char *pd_state_name(enum pd_state state); /* "common", "new", "gone", "renamed", "renamed?" */
 
 /* What the tests know of noise. */
 enum pd_noise {
@@ -97,6 +117,7 @@ struct pd_beyond {
  * q < 0.05. */
 struct pd_row {
 	uint32_t frame;
+	uint32_t other;                      /* renamed: the frame of the other name; else PP_NONE */
 	enum pd_state state;
 	int64_t flat[2], cum[2];             /* [PD_BASELINE], [PD_INCIDENT] */
 	int64_t raw_flat[2], raw_cum[2];
@@ -104,6 +125,29 @@ struct pd_row {
 	double p_flat, p_cum, q_flat, q_cum; /* NAN: not tested */
 	struct pd_estimate flat_estimate, cum_estimate;
 	struct pd_beyond flat_beyond, cum_beyond; /* set by pd_control_apply (control.h) */
+};
+
+/* Two names that are one function, or may be. */
+struct pd_rename {
+	uint32_t frame, other;  /* its name on the incident side, and on the baseline side: frames of the set */
+	unsigned rules;         /* those that were needed: bits of enum pd_rule; 0: found by structure */
+	bool joined;            /* in one row; else in two that point to each other */
+	size_t names_n;         /* names that became one row: 2, or more where instances of a function were folded */
+	double score, callers, callees; /* similarities, 0 to 1; NAN: not needed */
+	uint32_t callees_shared, callees_n;
+	int64_t cum[2];         /* as measured: [PD_BASELINE] of other, [PD_INCIDENT] of frame; joined: of the row */
+};
+
+/* How the frames of the sides were brought together. */
+enum pd_matched { PD_BY_NAME, PD_BY_RULE, PD_BY_STRUCTURE, PD_UNMATCHED, PD_MATCHED_N };
+const char *pd_matched_name(enum pd_matched matched); /* "name", "rule", "structure", "unmatched" */
+struct pd_identity {
+	unsigned rules;               /* those in force */
+	bool match;
+	size_t applied[PD_RULES_N];   /* renames that needed the rule */
+	struct pd_rename *renames;    /* larger cost first; joined or not */
+	size_t renames_n;
+	double cost[2][PD_MATCHED_N]; /* by side: sums of |flat| as measured */
 };
 
 struct pd_factor { /* what a normalisation does, whether used or not */
@@ -139,6 +183,7 @@ struct pd_comparison {
 	struct pd_check checks[PD_CHECKS_N];
 	size_t checks_n;
 	struct pd_row *rows;             /* |delta_flat| desc, |delta_cum| desc, label, file, line, address, mapping */
+	struct pd_identity identity;
 	size_t rows_n;                   /* every frame that has cost on either side, also unchanged ones */
 	int64_t total[2];                /* sums of the rows' flat: deltas add up to total[1] - total[0] */
 	int64_t raw_total[2];

@@ -185,25 +185,31 @@ static void check_inline_frames(struct pd_comparison *c)
 	      differ ? ": a function inlined on one side only looks like moved cost" : "");
 }
 
+/* New code that costs much leaves the baseline covered; names that do not match leave neither. What only
+ * looks alike is not joined, so it does not count. */
 static void check_coverage(struct pd_comparison *c)
 {
-	double common[2] = {0, 0}, all[2] = {0, 0};
-	for (size_t i = 0; i < c->rows_n; i++) {
-		for (int side = 0; side < 2; side++) {
-			double cost = (double)pp_abs_i64(c->rows[i].raw_flat[side]);
-			all[side] += cost;
-			common[side] += c->rows[i].state == PD_COMMON ? cost : 0;
+	double share[2][PD_MATCHED_N], covered[2];
+	for (int side = 0; side < 2; side++) {
+		const double *cost = c->identity.cost[side];
+		double all = cost[PD_BY_NAME] + cost[PD_BY_RULE] + cost[PD_BY_STRUCTURE] + cost[PD_UNMATCHED];
+		if (all <= 0) {
+			check(c, "coverage", PD_WARN, "not measured: a side has no cost");
+			return;
 		}
+		for (int i = 0; i < PD_MATCHED_N; i++)
+			share[side][i] = cost[i] / all;
+		covered[side] = share[side][PD_BY_NAME] + share[side][PD_BY_RULE];
 	}
-	if (all[0] <= 0 || all[1] <= 0) {
-		check(c, "coverage", PD_WARN, "not measured: a side has no cost");
-		return;
-	}
-	/* New code that costs much leaves the baseline covered; names that do not match leave neither. */
-	double a = common[0] / all[0], b = common[1] / all[1];
-	check(c, "coverage", fmax(a, b) < COVERED_ENOUGH ? PD_REFUSE : warn_if(fmin(a, b) < COVERED_WELL),
-	      "%.1f%% of the baseline's cost and %.1f%% of the incident's is on frames that both sides have",
-	      100 * a, 100 * b);
+	char renamed[120] = "";
+	if (c->identity.renames_n)
+		snprintf(renamed, sizeof(renamed), "; by rules %.1f%% and %.1f%%, renamed? %.1f%% and %.1f%%",
+		         100 * share[0][PD_BY_RULE], 100 * share[1][PD_BY_RULE], 100 * share[0][PD_BY_STRUCTURE],
+		         100 * share[1][PD_BY_STRUCTURE]);
+	check(c, "coverage",
+	      fmax(covered[0], covered[1]) < COVERED_ENOUGH ? PD_REFUSE : warn_if(fmin(covered[0], covered[1]) < COVERED_WELL),
+	      "%.1f%% of the baseline's cost and %.1f%% of the incident's is on frames that both sides have%s",
+	      100 * covered[0], 100 * covered[1], renamed);
 }
 
 static void check_counts(struct pd_comparison *c)

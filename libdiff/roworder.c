@@ -31,6 +31,17 @@ static int by_identity(const void *left, const void *right)
 	return pd_row_cmp(a->comparison, &a->row, b->comparison, &b->row);
 }
 
+/* Of two names the lesser, so that exchanging the sides exchanges no rows. */
+static struct pp_str lesser_name(const struct ordered *ordered)
+{
+	const struct pp_frames *frames = ordered->comparison->frames;
+	struct pp_str name = pp_frames_label(frames, ordered->row.frame);
+	if (ordered->row.state != PD_RENAMED)
+		return name;
+	struct pp_str other = pp_frames_label(frames, ordered->row.other);
+	return pp_str_cmp(other, name) < 0 ? other : name;
+}
+
 static int by_change(const void *left, const void *right)
 {
 	const struct ordered *a = left, *b = right;
@@ -38,7 +49,8 @@ static int by_change(const void *left, const void *right)
 		return a->flat > b->flat ? -1 : 1;
 	if (a->cum != b->cum)
 		return a->cum > b->cum ? -1 : 1;
-	return by_identity(left, right);
+	int order = pp_str_cmp(lesser_name(a), lesser_name(b));
+	return order ? order : by_identity(left, right);
 }
 
 static int sort_rows(struct pd_comparison *c, int (*compare)(const void *, const void *), struct pp_error *err)

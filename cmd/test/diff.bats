@@ -16,8 +16,8 @@ wants_shared() {
 
 first_columns=baseline_flat${TAB}incident_flat${TAB}delta_flat${TAB}baseline_cum${TAB}incident_cum${TAB}delta_cum${TAB}q_flat${TAB}q_cum${TAB}name
 
-later_columns=delta_flat_low${TAB}delta_flat_high${TAB}delta_cum_low${TAB}delta_cum_high${TAB}mdc_flat${TAB}mdc_cum${TAB}beyond_flat_ratio${TAB}beyond_flat_low${TAB}beyond_flat_high${TAB}q_beyond_flat${TAB}beyond_cum_ratio${TAB}beyond_cum_low${TAB}beyond_cum_high${TAB}q_beyond_cum
-no_control=${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}
+later_columns=delta_flat_low${TAB}delta_flat_high${TAB}delta_cum_low${TAB}delta_cum_high${TAB}mdc_flat${TAB}mdc_cum${TAB}beyond_flat_ratio${TAB}beyond_flat_low${TAB}beyond_flat_high${TAB}q_beyond_flat${TAB}beyond_cum_ratio${TAB}beyond_cum_low${TAB}beyond_cum_high${TAB}q_beyond_cum${TAB}other_name
+no_control=${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}${TAB}
 
 @test "columns stand in their promised order, the largest change first" {
 	run tool pprof-diff a.tsv b.tsv

@@ -205,6 +205,23 @@ static void rules_have_names(void **state)
 	assert_false(pd_rule_folds(PD_RULE_GO_CLOSURE));
 }
 
+static void lists_of_rules(void **state)
+{
+	(void)state;
+	struct pp_str unknown;
+	unsigned rules;
+	assert_int_equal(pd_rules_parse("none", &rules, &unknown), 0);
+	assert_int_equal(rules, 0);
+	assert_int_equal(pd_rules_parse("all", &rules, &unknown), 0);
+	assert_int_equal(rules, PD_RULES_ALL);
+	assert_int_equal(pd_rules_parse("hex,file", &rules, &unknown), 0);
+	assert_int_equal(rules, 1u << PD_RULE_HEX | 1u << PD_RULE_FILE);
+	assert_int_equal(pd_rules_parse("-hex,-file", &rules, &unknown), 0);
+	assert_int_equal(rules, PD_RULES_ALL & ~(1u << PD_RULE_HEX | 1u << PD_RULE_FILE));
+	assert_int_equal(pd_rules_parse("hex,magic", &rules, &unknown), -1);
+	assert_true(pp_str_eq(unknown, PP_LIT("magic")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +230,7 @@ int main(void)
 		cmocka_unit_test(files_without_folders_and_hashes),
 		cmocka_unit_test(any_bytes),
 		cmocka_unit_test(rules_have_names),
+		cmocka_unit_test(lists_of_rules),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
