@@ -273,8 +273,9 @@ static int draw(const struct fetch *fetch, const struct export *export, struct p
 		result = pp_callgraph_make(frames, &side, 1, &options, &graph, err);
 	}
 	if (result == 0) {
+		const struct view_rows rows = VIEW_ROWS_INIT;
 		const struct dotfile dot = {.frames = frames, .graph = &graph, .unit = pp_sample_type_unit(profile, column),
-		                            .title = fetch->options->type};
+		                            .rows = &rows, .title = fetch->options->type};
 		result = dotfile_write(&dot, sink, err);
 	}
 	pp_callgraph_release(&graph);
