@@ -352,7 +352,8 @@ static void write_normalization(const struct rp_findings *f, struct rp_text *tex
 		rp_say(text, "not applied: snapshots are states, compared as means over profiles, never by seconds or requests");
 	else if (e->estimated)
 		rp_say(text, "by what each value of the label %s served, estimated as the median growth of the functions under it; %s not "
-		       "measured by label value", e->label_key, load ? load->denominator : "requests");
+		       "measured by label value: %s", e->label_key, load ? load->denominator : "requests",
+		       load ? "load.tsv lacks them" : "no load.tsv");
 	else if (e->by_request)
 		rp_say(text, "by %s of load.tsv%s: incident %.0f, baseline %.0f; then one robust factor a profile, %.2f to %.2f, for the "
 		       "machine", load->denominator, e->by_label ? " and label value" : "", e->requests[1], e->requests[0],

@@ -245,7 +245,7 @@ claims_nothing() {
 	run report --exit-code case
 	status_is 0
 	[[ $(field Conclusion) == "Conclusion: inconclusive — "*"mix or code"* ]]
-	[[ $(field Normalization) == "Normalization: by seconds: "*"no load.tsv" ]]
+	[[ $(field Normalization) == "Normalization: by what each value of the label handler served, estimated "*"no load.tsv" ]]
 }
 
 @test "formats: Markdown, TSV and JSON hold the same fields" {
