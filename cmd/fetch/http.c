@@ -347,6 +347,16 @@ static int unpack(struct http_job *job)
 	return n == 0 ? 0 : -1;
 }
 
+/* A server may show in an error what it was sent. */
+static void hide(struct pp_buf *answer, const char *secret)
+{
+	size_t n = secret ? strlen(secret) : 0;
+
+	for (size_t i = 0; n > 0 && i + n <= answer->n; i++)
+		if (memcmp(answer->bytes + i, secret, n) == 0)
+			memset(answer->bytes + i, '*', n);
+}
+
 static bool may_try_again(CURLcode code, int status)
 {
 	switch (code) {
@@ -475,7 +485,10 @@ static void completed(struct http_job *job, CURLcode code)
 			return;
 		}
 	} else {
-		(void)unpack(job);
+		if (unpack(job) == 0 && status != 200) {
+			hide(&exchange->answer, job->pool->settings.token);
+			hide(&exchange->answer, job->pool->settings.password);
+		}
 	}
 	finish(job);
 }
