@@ -23,7 +23,7 @@ HARDEN   := -fstack-protector-strong -fPIE
 REPRO    := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(O)/gen=gen -fno-ident
 DEPS     := zlib libprotobuf-c libxxhash libpcre2-8 jansson
 DEP_C    := $(shell $(PKG) --cflags $(DEPS) libcgraph)
-DEP_L    := $(shell $(PKG) --libs $(DEPS))
+DEP_L    := $(shell $(PKG) --libs $(DEPS)) -pthread
 CGRAPH_L := $(shell $(PKG) --libs libcgraph)
 CURL_L   := $(shell $(PKG) --libs libcurl 2>/dev/null)
 # libiberty has no .pc file.

@@ -45,21 +45,27 @@ static int64_t read_file(void *context, void *buf, size_t n, struct pp_error *er
 	}
 }
 
-enum cli_status input_open(const char *name, struct input_file *file)
+/* Opens without a word: 0, or -1 with errno. */
+static int open_input(const char *name, struct input_file *file)
 {
 	*file = (struct input_file){{read_file, file}, STDIN_FILENO};
 	if (strcmp(name, "-") == 0)
-		return CLI_OK;
+		return 0;
 	file->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (file->fd < 0)
-		return open_failed(name);
+		return -1;
 	struct stat st;
 	if (fstat(file->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
 		input_close(file);
 		errno = EISDIR;
-		return open_failed(name);
+		return -1;
 	}
-	return CLI_OK;
+	return 0;
+}
+
+enum cli_status input_open(const char *name, struct input_file *file)
+{
+	return open_input(name, file) == 0 ? CLI_OK : open_failed(name);
 }
 
 void input_close(struct input_file *file)
@@ -301,31 +307,62 @@ static int prune(struct pp_profile **profile, const struct pp_limits *limits, co
 	return 0;
 }
 
-struct pp_profile *input_load(const struct input *input, const char *name, bool keep_all,
-                              struct pp_origin *origin, enum cli_status *status)
+static struct pp_limits limits_of(const struct input *input)
+{
+	struct pp_limits limits = PP_LIMITS_DEFAULT;
+	if (input->max_raw_bytes)
+		limits.raw_bytes = input->max_raw_bytes;
+	if (input->max_model_bytes)
+		limits.model_bytes = input->max_model_bytes;
+	return limits;
+}
+
+void input_read(const struct input *input, const char *name, struct input_result *result)
 {
 	struct pp_read_options options = PP_READ_OPTIONS_DEFAULT;
-	struct pp_error err = PP_ERROR_INIT;
 	struct input_file file;
 	options.strictness = input->salvage ? PP_SALVAGE : input->lenient ? PP_LENIENT : PP_STRICT;
-	if (input->max_raw_bytes)
-		options.limits.raw_bytes = input->max_raw_bytes;
-	if (input->max_model_bytes)
-		options.limits.model_bytes = input->max_model_bytes;
+	options.limits = limits_of(input);
 	options.folded_type = input->folded_type;
 	options.folded_unit = input->folded_unit;
 
-	*status = input_open(name, &file);
-	if (*status != CLI_OK)
-		return NULL;
-	struct pp_profile *profile = pp_load(&file.source, &options, origin, &err);
+	*result = (struct input_result){.err = PP_ERROR_INIT};
+	if (open_input(name, &file) != 0) {
+		result->open_errno = errno;
+		return;
+	}
+	result->profile = pp_load(&file.source, &options, &result->origin, &result->err);
 	input_close(&file);
+}
+
+struct pp_profile *input_take(const struct input *input, const char *name, bool keep_all, struct input_result *result,
+                              struct pp_origin *origin, enum cli_status *status)
+{
+	const struct pp_limits limits = limits_of(input);
+	struct pp_profile *profile = result->profile;
+	result->profile = NULL;
+	*status = CLI_OK;
+	if (result->open_errno) {
+		errno = result->open_errno;
+		*status = open_failed(name);
+		return NULL;
+	}
 	if (profile) {
+		if (origin)
+			*origin = result->origin;
 		print_notes(name, profile);
-		if (keep_all || input->all_frames || prune(&profile, &options.limits, name, &err) == 0)
+		if (keep_all || input->all_frames || prune(&profile, &limits, name, &result->err) == 0)
 			return profile;
 		pp_profile_free(profile);
 	}
-	*status = cli_report(name, &err);
+	*status = cli_report(name, &result->err);
 	return NULL;
+}
+
+struct pp_profile *input_load(const struct input *input, const char *name, bool keep_all,
+                              struct pp_origin *origin, enum cli_status *status)
+{
+	struct input_result result;
+	input_read(input, name, &result);
+	return input_take(input, name, keep_all, &result, origin, status);
 }

@@ -50,6 +50,18 @@ enum cli_status input_one(const struct cli_list *operands, const char **name);
 struct pp_profile *input_load(const struct input *input, const char *name, bool keep_all,
                               struct pp_origin *origin, enum cli_status *status);
 
+/* The same in two steps, of which the first prints nothing and may run in any thread (readahead.h). A result
+ * that is not taken has its profile to be freed. */
+struct input_result {
+	struct pp_profile *profile; /* NULL: open_errno or err says why not */
+	struct pp_origin origin;
+	struct pp_error err;
+	int open_errno;
+};
+void input_read(const struct input *input, const char *name, struct input_result *result);
+struct pp_profile *input_take(const struct input *input, const char *name, bool keep_all, struct input_result *result,
+                              struct pp_origin *origin, enum cli_status *status);
+
 /* A source over an opened file, or stdin for "-". Must stay where it is while the source is in use. */
 struct input_file {
 	struct pp_source source;

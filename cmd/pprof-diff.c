@@ -5,9 +5,11 @@
 #include "cmd/failover.h"
 #include "cmd/input.h"
 #include "cmd/output.h"
+#include "cmd/readahead.h"
 #include "cmd/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "libdiff/compare.h"
 #include "libdiff/control.h"
@@ -29,7 +31,7 @@ struct request {
 	const char *rule_list;
 	unsigned rules; /* those of rule_list */
 	double min_samples;
-	uint64_t limit;
+	uint64_t limit, threads;
 };
 
 /* ---- input ---- */
@@ -88,6 +90,7 @@ static enum cli_status choose_rules(struct request *request)
 struct work {
 	const struct request *request;
 	struct diffsides *sides;
+	struct readahead *ahead;
 	struct pd_compare *compare;
 	struct pd_compare *control;  /* NULL without one */
 	struct pd_explain *explain;  /* made with the first profile; only for formats that print verdicts */
@@ -166,7 +169,7 @@ static enum cli_status read_group(struct work *work, int group)
 		struct pp_error err = PP_ERROR_INIT;
 		struct pp_origin origin;
 		struct pp_profile *profile =
-			input_load(&work->request->input, names->names[i], work->difference, &origin, &status);
+			readahead_take(work->ahead, work->difference, &origin, &status);
 		if (profile && !is_of_case(work->sides, profile))
 			diffsides_drop(work->sides, group, i);
 		else if (profile && use_profile(work, group, i, profile, &origin, &err) != 0)
@@ -193,14 +196,36 @@ static void set_exposures(const struct work *work)
 		}
 }
 
+/* The names of all groups that are read, in that order; borrowed. NULL without memory. */
+static const char **names_to_read(const struct work *work, int groups_n, size_t *n)
+{
+	size_t all = 0;
+	for (int group = 0; group < groups_n; group++)
+		all += work->sides->names[group].n;
+	const char **names = calloc(all + 1, sizeof(*names));
+	*n = 0;
+	for (int group = 0; group < groups_n && names; group++)
+		for (size_t i = 0; i < work->sides->names[group].n; i++)
+			names[(*n)++] = work->sides->names[group].names[i];
+	return names;
+}
+
 static enum cli_status read_profiles(struct work *work)
 {
-	enum cli_status status = CLI_OK;
-	for (int group = 0; group < DIFF_GROUPS_N && status == CLI_OK; group++)
-		if (group <= DIFF_INCIDENT || work->control)
-			status = read_group(work, group);
+	int groups_n = work->control ? DIFF_GROUPS_N : DIFF_INCIDENT + 1;
+	size_t n;
+	const char **names = names_to_read(work, groups_n, &n);
+	enum cli_status status = CLI_SYSTEM;
+	if (!names)
+		cli_error("out of memory");
+	else if ((work->ahead = readahead_new(&work->request->input, names, n, work->request->threads)))
+		status = CLI_OK;
+	for (int group = 0; group < groups_n && status == CLI_OK; group++)
+		status = read_group(work, group);
 	if (status == CLI_OK && work->compare)
 		set_exposures(work);
+	readahead_free(work->ahead);
+	free(names);
 	return status;
 }
 
@@ -315,7 +340,7 @@ static enum cli_status run(struct request *request, struct diffsides *sides)
 int main(int argc, char **argv)
 {
 	struct request request = {.output = OUTPUT_INIT, .by = PP_BY_FRAMES, .normalization = PD_RAW,
-	                          .format = FORMAT_AUTO, .limit = UINT64_MAX, .rule_list = "all"};
+	                          .format = FORMAT_AUTO, .limit = UINT64_MAX, .rule_list = "all", .threads = 1};
 	const struct cli_option options[] = {
 		{"baseline", 0, CLI_OPERANDS, &request.group[DIFF_BASELINE], "FILE...", "profiles of the baseline", 0, 0, NULL},
 		{"incident", 0, CLI_OPERANDS, &request.group[DIFF_INCIDENT], "FILE...", "profiles of the incident", 0, 0, NULL},
@@ -335,6 +360,7 @@ int main(int argc, char **argv)
 		{"format", 0, CLI_CHOICE, &request.format, "FORMAT", "table on a terminal, else tsv", 0, 0, formats},
 		{"exit-code", 0, CLI_FLAG, &request.exit_code, NULL, "exit 1 when something changed beyond noise", 0, 0, NULL},
 		{"fail-over", 0, CLI_STRING, &request.fail_over, "BOUND", "exit 1 when a rise is certainly over it: 5%, total:5%, 50ms", 0, 0, NULL},
+		READAHEAD_OPTION(&request.threads),
 		OUTPUT_OPTIONS(&request.output),
 		OUTPUT_FORCE_OPTION(&request.output),
 		INPUT_OPTIONS(&request.input),

@@ -171,6 +171,22 @@ fresh 1 1 0"
 	has 'Warning counts: 180 and 2 samples'
 }
 
+@test "no number of threads changes what is printed, nor what is said" {
+	pods a 400 600 0
+	pods b 400 660 0
+	printf 'broken' >broken.tsv
+	for threads in 1 2 7; do
+		tool pprof-diff --threads $threads --format json --baseline a[1-4].tsv --incident b[1-4].tsv >out$threads
+		tool pprof-diff --threads $threads --baseline a1.tsv broken.tsv missing.tsv --incident b[1-4].tsv >>out$threads 2>&1 &&
+			status=0 || status=$?
+		echo "$status" >>out$threads
+	done
+	cmp out1 out2
+	cmp out1 out7
+	run tail -n 1 out7
+	is 3
+}
+
 @test "Markdown is a list and a table" {
 	run tool pprof-diff --format markdown --limit 1 a.tsv b.tsv
 	status_is 0
