@@ -14,4 +14,19 @@ int export_callgrind(const struct viewed *viewed, struct pp_sink *sink, struct p
 int export_speedscope(const struct viewed *viewed, const char *title, struct pp_sink *sink,
                       struct pp_error *err) PP_MUSTUSE;
 
+/* firefox.c: the processed format, version 47, of the Firefox Profiler; it takes older versions for good. Each
+ * distinct stack is a sample with a weight. What is below 0 is a second thread, "TYPE (decrease)". */
+int export_firefox(const struct viewed *viewed, struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
+
+/* exportstacks.c: what the last two are made of: stacks by number in the profile, with their sums in the viewed
+ * column. To be released in any case. */
+struct export_stacks {
+	struct pp_frames *frames;
+	struct pp_frame_map map;
+	int64_t *sums;    /* by stack */
+	int64_t sides[2]; /* of all that are above 0, and the size of those below */
+};
+int export_stacks_make(const struct viewed *viewed, struct export_stacks *stacks, struct pp_error *err) PP_MUSTUSE;
+void export_stacks_release(struct export_stacks *stacks);
+
 #endif

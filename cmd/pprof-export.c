@@ -3,7 +3,7 @@
 #include "cmd/export.h"
 #include "cmd/output.h"
 
-enum format { FORMAT_CALLGRIND, FORMAT_SPEEDSCOPE };
+enum format { FORMAT_CALLGRIND, FORMAT_SPEEDSCOPE, FORMAT_FIREFOX };
 
 struct request {
 	struct input input;
@@ -18,6 +18,7 @@ static int write_format(const struct request *request, const struct viewed *view
 	switch ((enum format)request->format) {
 	case FORMAT_CALLGRIND: return export_callgrind(viewed, sink, err);
 	case FORMAT_SPEEDSCOPE: return export_speedscope(viewed, name, sink, err);
+	case FORMAT_FIREFOX: return export_firefox(viewed, sink, err);
 	}
 	return -1;
 }
@@ -42,7 +43,7 @@ static enum cli_status export(struct request *request, const char *name)
 int main(int argc, char **argv)
 {
 	static const char *const formats[] = {
-		[FORMAT_CALLGRIND] = "callgrind", [FORMAT_SPEEDSCOPE] = "speedscope", NULL,
+		[FORMAT_CALLGRIND] = "callgrind", [FORMAT_SPEEDSCOPE] = "speedscope", [FORMAT_FIREFOX] = "firefox", NULL,
 	};
 	struct request request = {.output = OUTPUT_INIT, .view = VIEW_INIT, .format = -1};
 	const struct cli_option options[] = {

@@ -1,41 +1,13 @@
 #include "cmd/export.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 struct writer {
 	const struct viewed *viewed;
 	struct pp_sink *sink;
 	struct pp_error *err;
-	struct pp_frames *frames;
-	struct pp_frame_map map;
-	int64_t *sums; /* by stack */
+	struct export_stacks stacks;
 };
-
-static int no_memory(struct writer *w)
-{
-	return pp_fail(w->err, PP_ENOMEM, PP_NO_OFFSET, "no memory to write speedscope's format");
-}
-
-/* The sums of samples with the same stack. No part of them overflows where the sizes of all add up. */
-static int sum_stacks(struct writer *w, int64_t sides[2])
-{
-	const struct pp_profile *p = w->viewed->profile;
-	uint64_t total = 0;
-	w->sums = calloc((size_t)p->stacks_n + 1, sizeof *w->sums);
-	if (!w->sums)
-		return no_memory(w);
-	for (uint32_t s = 0; s < p->samples_n; s++) {
-		const int64_t value = pp_value(p, s, w->viewed->column);
-		total += pp_abs_i64(value);
-		if (total > INT64_MAX)
-			return pp_fail(w->err, PP_EOVERFLOW, PP_NO_OFFSET, "the values add up to more than 63 bits");
-		w->sums[p->sample_stack[s]] += value;
-	}
-	for (uint32_t i = 0; i < p->stacks_n; i++)
-		sides[w->sums[i] < 0] += (int64_t)pp_abs_i64(w->sums[i]);
-	return 0;
-}
 
 /* The name that speedscope has for the unit. */
 static const char *unit_name(struct pp_str unit)
@@ -65,9 +37,9 @@ static int write_text(struct writer *w, const char *before, struct pp_str text)
 
 static int write_frames(struct writer *w)
 {
-	for (uint32_t i = 0; i < pp_frames_count(w->frames); i++) {
-		const struct pp_frame *frame = pp_frames_at(w->frames, i);
-		if (write_text(w, i ? ",\n{\"name\":" : "{\"name\":", pp_frames_label(w->frames, i)) != 0 ||
+	for (uint32_t i = 0; i < pp_frames_count(w->stacks.frames); i++) {
+		const struct pp_frame *frame = pp_frames_at(w->stacks.frames, i);
+		if (write_text(w, i ? ",\n{\"name\":" : "{\"name\":", pp_frames_label(w->stacks.frames, i)) != 0 ||
 		    (frame->file.len > 0 && write_text(w, ",\"file\":", frame->file) != 0) ||
 		    pp_sink_str(w->sink, "}", w->err) != 0)
 			return -1;
@@ -80,11 +52,11 @@ static int write_stack(struct writer *w, const struct pp_stack *stack)
 {
 	const char *separator = "[";
 	if (stack->n == 0)
-		return pp_sink_printf(w->sink, w->err, "[%u]", (unsigned)w->map.no_stack);
+		return pp_sink_printf(w->sink, w->err, "[%u]", (unsigned)w->stacks.map.no_stack);
 	for (uint32_t i = stack->n; i-- > 0;) {
 		const uint32_t location = stack->locations[i];
-		for (uint32_t k = w->map.first[location + 1]; k-- > w->map.first[location];) {
-			if (pp_sink_printf(w->sink, w->err, "%s%u", separator, (unsigned)w->map.frame[k]) != 0)
+		for (uint32_t k = w->stacks.map.first[location + 1]; k-- > w->stacks.map.first[location];) {
+			if (pp_sink_printf(w->sink, w->err, "%s%u", separator, (unsigned)w->stacks.map.frame[k]) != 0)
 				return -1;
 			separator = ",";
 		}
@@ -98,12 +70,12 @@ static int write_list(struct writer *w, bool decreases, bool weights)
 	const struct pp_profile *p = w->viewed->profile;
 	bool first = true;
 	for (uint32_t i = 0; i < p->stacks_n; i++) {
-		if (w->sums[i] == 0 || (w->sums[i] < 0) != decreases)
+		if (w->stacks.sums[i] == 0 || (w->stacks.sums[i] < 0) != decreases)
 			continue;
 		if (!first && pp_sink_str(w->sink, weights ? "," : ",\n", w->err) != 0)
 			return -1;
 		first = false;
-		if (weights ? pp_sink_printf(w->sink, w->err, "%llu", (unsigned long long)pp_abs_i64(w->sums[i])) != 0
+		if (weights ? pp_sink_printf(w->sink, w->err, "%llu", (unsigned long long)pp_abs_i64(w->stacks.sums[i])) != 0
 		            : write_stack(w, &p->stacks[i]) != 0)
 			return -1;
 	}
@@ -129,9 +101,8 @@ static int write_profile(struct writer *w, const char *before, bool decreases, i
 
 static int write_all(struct writer *w, const char *title)
 {
-	int64_t sides[2] = {0, 0};
-	if (sum_stacks(w, sides) != 0 ||
-	    write_text(w, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"pprof-export\",\"name\":",
+	const int64_t *sides = w->stacks.sides;
+	if (write_text(w, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"pprof-export\",\"name\":",
 	               pp_str_of(title)) != 0 ||
 	    pp_sink_str(w->sink, ",\n\"activeProfileIndex\":0,\"shared\":{\"frames\":[\n", w->err) != 0 ||
 	    write_frames(w) != 0 || write_profile(w, "]},\n\"profiles\":[", false, sides[0]) != 0 ||
@@ -142,13 +113,10 @@ static int write_all(struct writer *w, const char *title)
 
 int export_speedscope(const struct viewed *viewed, const char *title, struct pp_sink *sink, struct pp_error *err)
 {
-	struct writer w = {.viewed = viewed, .sink = sink, .err = err, .frames = pp_frames_new(PP_BY_FRAMES, err)};
-	int result = -1;
-	if (w.frames && pp_frames_map(w.frames, viewed->profile, &w.map, err) == 0) {
+	struct writer w = {.viewed = viewed, .sink = sink, .err = err};
+	int result = export_stacks_make(viewed, &w.stacks, err);
+	if (result == 0)
 		result = write_all(&w, title);
-		pp_frame_map_release(&w.map);
-	}
-	free(w.sums);
-	pp_frames_free(w.frames);
+	export_stacks_release(&w.stacks);
 	return result;
 }

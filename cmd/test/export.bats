@@ -96,6 +96,31 @@ calls=0 0x1020 7
 		'[["samples",7,[7],1],["samples (decrease)",3,[3],1]]' ]
 }
 
+# stacks_of FILE THREAD: "frame;frame weight" of each sample of a file for Firefox.
+stacks_of() {
+	jq -r --argjson t "$2" '.threads[$t] as $t | range($t.samples.length) as $i |
+		([$t.samples.stack[$i] | recurse($t.stackTable.prefix[.] // empty) |
+			$t.stringArray[$t.funcTable.name[$t.frameTable.func[$t.stackTable.frame[.]]]]] | reverse | join(";")) +
+		" \($t.samples.weight[$i])"' "$1" | sort
+}
+
+@test "firefox: the same stacks as folded" {
+	tool pprof-export --format firefox "$DATA/tiny.folded" >got
+	diff <(stacks_of got 0) <(tool pprof-decode --folded "$DATA/tiny.folded" | sort)
+	[ "$(jq -c '[.meta.preprocessedProfileVersion, (.threads | length), .threads[0].samples.weightType]' got)" = '[47,1,"samples"]' ]
+	# every column has its length
+	jq -e '.threads[0] | [.samples, .stackTable, .frameTable, .funcTable, .resourceTable, .nativeSymbols, .markers] |
+		all(.[]; .length as $n | [to_entries[] | select(.value | type == "array") | .value | length] | all(. == $n))' got
+}
+
+@test "firefox: units; what is below 0 is another thread" {
+	tool pprof-export --format firefox p >got
+	[ "$(jq -c '[.threads[0].samples | .weight, .weightType]' got)" = '[[32,5],"tracing-ms"]' ]
+	tool pprof-diff --format pprof old new | tool pprof-export --format firefox >got
+	[ "$(jq -c '[.threads[] | .name]' got)" = '["samples","samples (decrease)"]' ]
+	[ "$(stacks_of got 0)$(stacks_of got 1)" = "main;b 7main;a 3" ]
+}
+
 @test "filters, sample type, no stack" {
 	run tool pprof-export --format speedscope --focus b new
 	has '"endValue":8'
