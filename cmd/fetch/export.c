@@ -436,7 +436,7 @@ static void part_done(struct rpc_call *call)
 	} else if (rpc_is_border(call) && (export->again || !export->at_border)) {
 		export->at_border = export->again = true;
 	} else if (call->outcome == CLI_FAILED && when_limit(call->why, &longest) &&
-	           longest <= part->question.window.to_ms - part->question.window.from_ms) {
+	           longest < part->question.window.to_ms - part->question.window.from_ms) {
 		export->server->longest_ms = longest;
 		export->again = true;
 	} else if (call->outcome != CLI_OK) {
@@ -450,27 +450,34 @@ static void part_done(struct rpc_call *call)
 
 /* ---- the start ---- */
 
-static size_t pieces_of(const struct export *export)
+/* What would begin where the storages meet begins a millisecond earlier: a guard sees to it that this adds nothing. */
+static struct window asked_window(const struct export *export)
 {
 	const struct window *window = &export->question.window;
-	int64_t longest = export->server->longest_ms;
 
-	return longest ? (size_t)((window->to_ms - window->from_ms) / longest) + 1 : 1;
+	return (struct window){window->from_ms - export->at_border, window->to_ms};
 }
 
-/* Piece i of the window: both ends are inside, so a piece ends a millisecond before the next begins. */
+static size_t pieces_of(const struct export *export)
+{
+	struct window window = asked_window(export);
+	int64_t longest = export->server->longest_ms;
+
+	return longest && window.to_ms > window.from_ms ? (size_t)((window.to_ms - window.from_ms - 1) / longest) + 1 : 1;
+}
+
+/* Piece i of the window: both ends are inside, so a piece ends a millisecond before the next begins. None but a
+ * whole window is one millisecond long, in which v1 finds nothing: the last piece is as long as allowed instead. */
 static struct window piece_at(const struct export *export, size_t i)
 {
-	struct window piece = export->question.window;
+	struct window piece = asked_window(export);
 	int64_t longest = export->server->longest_ms;
 
 	if (longest) {
 		piece.from_ms += (int64_t)i * longest;
-		if (piece.to_ms - piece.from_ms >= longest)
+		if (piece.to_ms - piece.from_ms > longest)
 			piece.to_ms = piece.from_ms + longest - 1;
 	}
-	/* What would begin where the storages meet begins a millisecond earlier: a guard sees to it that this adds nothing. */
-	piece.from_ms -= export->at_border && i == 0;
 	return piece;
 }
 

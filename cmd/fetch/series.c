@@ -259,14 +259,17 @@ static enum cli_status fill(struct fetch *fetch, const struct span *span)
 		if (fits)
 			status = add_answer(fetch, (const void *)call.answer, span);
 	}
+	int64_t longest;
 	bool border = rpc_is_border(&call);
-	if (status != CLI_OK && !border)
+	/* The refusal of a border may have hidden that the window is also longer than the server allows. */
+	bool too_long = status == CLI_FAILED && when_limit(call.why, &longest);
+	if (status != CLI_OK && !border && !too_long)
 		rpc_report(&call);
 	rpc_release(&call);
 	scope_stack_release(&stack);
 	if (border)
 		return fill_past_border(fetch, span);
-	return status == CLI_OK && !fits ? fill_halves(fetch, span) : status;
+	return too_long || (status == CLI_OK && !fits) ? fill_halves(fetch, span) : status;
 }
 
 /* ---- the window ---- */
