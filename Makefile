@@ -27,7 +27,9 @@ DEP_L    := $(shell $(PKG) --libs $(DEPS)) -pthread
 CGRAPH_L := $(shell $(PKG) --libs libcgraph)
 CURL_L   := $(shell $(PKG) --libs libcurl 2>/dev/null)
 # libiberty has no .pc file.
-SYMBOL_L := $(if $(shell printf '\043include <libiberty/demangle.h>' | $(CC) -E -x c - 2>/dev/null),$(shell $(PKG) --libs libdw libelf 2>/dev/null && echo -liberty))
+DW_L     := $(shell $(PKG) --libs libdw libelf 2>/dev/null)
+IBERTY_L := $(if $(shell printf '\043include <libiberty/demangle.h>' | $(CC) -E -x c - 2>/dev/null),-liberty)
+SYMBOL_L := $(if $(DW_L),$(if $(IBERTY_L),$(DW_L) $(IBERTY_L)))
 ALLC      = $(STD) $(WARN) $(WERROR) $(HARDEN) $(REPRO) -I. -I$(O)/gen $(DEP_C) -DVERSION='"$(VERSION)"' $(CPPFLAGS) $(CFLAGS)
 ALLL      = -pie -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--build-id=none $(LDFLAGS)
 
@@ -39,7 +41,8 @@ $(warning libcurl is missing: pprof-fetch is not built (Debian: libcurl4-openssl
 MAINS    := $(filter-out cmd/pprof-fetch.c,$(MAINS))
 endif
 ifeq ($(SYMBOL_L),)
-$(warning elfutils or libiberty is missing: pprof-symbolize is not built (Debian: libdw-dev libiberty-dev))
+$(if $(DW_L),,$(warning elfutils is missing: pprof-symbolize is not built (Debian: libdw-dev)))
+$(if $(IBERTY_L),,$(warning libiberty is missing: pprof-symbolize is not built (Debian: libiberty-dev)))
 MAINS    := $(filter-out cmd/pprof-symbolize.c,$(MAINS))
 endif
 TOOLS    := $(MAINS:cmd/%.c=%)
