@@ -142,8 +142,8 @@ static void try_path(const struct find *find, struct pp_str file, struct pp_str 
 		        err.code ? err.text : "no such name");
 }
 
-/* DIR/.build-id/xx/yyyy.debug, which must have that build id. */
-static struct object *open_by_id(struct pp_str root, struct pp_str dir, struct pp_str build_id)
+/* DIR/.build-id/xx/yyyy and the suffix, which must have that build id. */
+static struct object *open_by_id(struct pp_str root, struct pp_str dir, struct pp_str build_id, struct pp_str suffix)
 {
 	struct pp_error err = PP_ERROR_INIT;
 	struct object *object;
@@ -154,7 +154,7 @@ static struct object *open_by_id(struct pp_str root, struct pp_str dir, struct p
 	for (size_t i = 0; i < build_id.len; i++)
 		id[i] = lower(build_id.ptr[i]);
 	char *path = JOIN(root, dir, PP_LIT("/.build-id/"), {id, 2}, PP_LIT("/"), {id + 2, build_id.len - 2},
-	                  PP_LIT(".debug"));
+	                  suffix);
 	object = path ? object_open(path, &err) : NULL;
 	free(path);
 	if (object && same_id(build_id, object_build_id(object)))
@@ -163,13 +163,14 @@ static struct object *open_by_id(struct pp_str root, struct pp_str dir, struct p
 	return NULL;
 }
 
-static struct object *find_by_id(const struct find *find, struct pp_str build_id)
+/* A debug file has the suffix ".debug", a program none. */
+static struct object *find_by_id(const struct find *find, struct pp_str build_id, struct pp_str suffix)
 {
 	struct object *object = NULL;
 
 	for (size_t i = 0; i < find->debug_dirs.n && !object; i++)
-		object = open_by_id(PP_LIT(""), pp_str_of(find->debug_dirs.items[i]), build_id);
-	return object ? object : open_by_id(pp_str_of(find->sysroot), PP_LIT(DEBUG_ROOT), build_id);
+		object = open_by_id(PP_LIT(""), pp_str_of(find->debug_dirs.items[i]), build_id, suffix);
+	return object ? object : open_by_id(pp_str_of(find->sysroot), PP_LIT(DEBUG_ROOT), build_id, suffix);
 }
 
 /* A file that .gnu_debuglink may mean: known by its build id or, without one, by its CRC. Takes path. */
@@ -224,7 +225,7 @@ static void find_debug(const struct find *find, struct pp_str file, struct found
 		found->debug = found->code;
 		return;
 	}
-	found->debug = find_by_id(find, pp_str_of(object_build_id(found->code)));
+	found->debug = find_by_id(find, pp_str_of(object_build_id(found->code)), PP_LIT(".debug"));
 	if (!found->debug)
 		found->debug = find_by_link(find, found->code, file);
 }
@@ -236,7 +237,9 @@ void find_code(const struct find *find, struct pp_str file, struct pp_str build_
 	if (!found->code && file.len > 0)
 		try_path(find, file, build_id, found);
 	if (!found->code)
-		take(found, find_by_id(find, build_id), false);
+		take(found, find_by_id(find, build_id, PP_LIT("")), false);
+	if (!found->code)
+		take(found, find_by_id(find, build_id, PP_LIT(".debug")), false);
 	if (found->code)
 		find_debug(find, file, found);
 	else

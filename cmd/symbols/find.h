@@ -29,8 +29,8 @@ struct found {
 };
 
 /* Looks for a mapping's file: a --binary with its build id, a --binary with its base name (main: or any when
- * there is one and the mapping has no name), its own name, a debug file with its build id. Where both have a build
- * id they must be equal. file and build_id are as in the profile. */
+ * there is one and the mapping has no name), its own name, a program or debug file that is filed under its build id.
+ * Where both have a build id they must be equal. file and build_id are as in the profile. */
 void find_code(const struct find *find, struct pp_str file, struct pp_str build_id, bool main, struct found *found);
 void found_release(struct found *found);
 

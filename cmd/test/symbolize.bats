@@ -153,7 +153,7 @@ sampled() {
 	sampled sampled "$PWD/sampled"
 }
 
-@test "stripped: the debug file by build id, by link, or named" {
+@test "stripped: files by build id, by link, or named" {
 	need g++
 	mkdir -p stripped/.debug links
 	code shop >addresses
@@ -177,7 +177,11 @@ sampled() {
 	tool pprof-symbolize --demangle full records >named
 	resolved named | diff want -
 
+	mv stripped/shop "symbols/.build-id/${id:0:2}/${id:2}"
 	rm -r stripped
+	tool pprof-symbolize --demangle full --debug-dir symbols records >named
+	resolved named | diff want -
+
 	tool pprof-symbolize --demangle full --binary shop.debug records >named
 	resolved named | diff want -
 }
