@@ -26,7 +26,7 @@ static const struct rgb blue_area = {0.573, 0.773, 0.871}, blue_line = {0.129, 0
 struct writer {
 	const struct dotfile *dot;
 	Agraph_t *graph;
-	Agnode_t **nodes;
+	Agnode_t **nodes, **labels;
 	struct pp_buf text; /* of the attribute in the making */
 	uint64_t flat_max;  /* |flat| of any node, on either side */
 	uint64_t total;     /* the larger side's, at least 1 */
@@ -328,6 +328,34 @@ static int write_edge(struct writer *w, const struct pp_edge *e, struct pp_error
 	return e->residual && (put(w, "dashed", err) != 0 || set(w, made, w->edge.style, err) != 0) ? -1 : 0;
 }
 
+/* Labels hang at their function, or at other labels, with what their samples cost there. */
+static int write_nodelet(struct writer *w, uint32_t index, struct pp_error *err)
+{
+	const struct pp_nodelet *label = &w->dot->graph->labels[index];
+	Agnode_t *at = label->parent == PP_NONE ? w->nodes[label->node] : w->labels[label->parent];
+	char id[48];
+	Agnode_t *made;
+	Agedge_t *line;
+
+	snprintf(id, sizeof id, "n%u_%u", label->node, index);
+	made = agnode(w->graph, id, 1);
+	line = made ? agedge(w->graph, at, made, NULL, 1) : NULL;
+	if (!line)
+		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for a graph");
+	w->labels[index] = made;
+	if (put_name(w, label->text, LABEL_MAX, false, err) != 0 || set(w, made, w->node.label, err) != 0 ||
+	    put_value(w, label->value, false, err) != 0 || set(w, made, w->node.tooltip, err) != 0 ||
+	    put(w, "box3d", err) != 0 || set(w, made, w->node.shape, err) != 0 ||
+	    put(w, id, err) != 0 || set(w, made, w->node.id, err) != 0 ||
+	    set_real(w, made, w->node.fontsize, 8, err) != 0 || put(w, " ", err) != 0 ||
+	    put_value(w, label->value, false, err) != 0 || set(w, line, w->edge.label, err) != 0 ||
+	    put_value(w, label->value, false, err) != 0 || set(w, line, w->edge.tooltip, err) != 0 ||
+	    put_value(w, label->value, false, err) != 0 || set(w, line, w->edge.labeltooltip, err) != 0 ||
+	    set_real(w, line, w->edge.weight, 100, err) != 0)
+		return -1;
+	return label->partial && (put(w, "dotted", err) != 0 || set(w, line, w->edge.style, err) != 0) ? -1 : 0;
+}
+
 static int put_line(struct writer *w, const char *text, struct pp_error *err)
 {
 	return put_name(w, pp_str_of(text), LABEL_MAX, false, err) != 0 ? -1 : put(w, "\\l", err);
@@ -380,6 +408,9 @@ static int build(struct writer *w, struct pp_error *err)
 	for (uint32_t i = 0; i < graph->nodes_n; i++)
 		if (write_node(w, i, err) != 0)
 			return -1;
+	for (uint32_t i = 0; i < graph->labels_n; i++)
+		if (write_nodelet(w, i, err) != 0)
+			return -1;
 	for (uint32_t i = 0; i < graph->edges_n; i++)
 		if (write_edge(w, &graph->edges[i], err) != 0)
 			return -1;
@@ -416,8 +447,9 @@ int dotfile_write(const struct dotfile *dot, struct pp_sink *sink, struct pp_err
 		if (larger(graph->nodes[i].flat) > w.flat_max)
 			w.flat_max = larger(graph->nodes[i].flat);
 	w.nodes = calloc((size_t)graph->nodes_n + 1, sizeof(Agnode_t *));
+	w.labels = calloc((size_t)graph->labels_n + 1, sizeof(Agnode_t *));
 	w.graph = agopen(unconst("calls"), Agdirected, NULL);
-	if (!w.nodes || !w.graph) {
+	if (!w.nodes || !w.labels || !w.graph) {
 		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for a graph");
 		goto done;
 	}
@@ -427,6 +459,7 @@ done:
 	if (w.graph)
 		agclose(w.graph);
 	free(w.nodes);
+	free(w.labels);
 	pp_buf_release(&w.text);
 	return status;
 }

@@ -181,7 +181,7 @@ static enum cli_status draw(struct options *options, const struct pp_frames *fra
 	const bool mean = options->rows.mean;
 	const struct pp_callgraph_options cut = {
 		(uint32_t)options->rows.node_count, options->rows.node_fraction, options->edge_fraction,
-		PP_GRAPH_BY_IMPORTANCE, options->rows.drop_negative, mean};
+		PP_GRAPH_BY_IMPORTANCE, options->rows.drop_negative, mean, !compared};
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_callgraph graph;
 	enum cli_status status;

@@ -64,6 +64,7 @@ static int make_tree(const struct viewed *viewed, const struct request *request,
 		request->by_cum ? PP_GRAPH_BY_CUM : PP_GRAPH_BY_FLAT,
 		request->rows.drop_negative,
 		mean,
+		false,
 	};
 	struct pp_frame_map map = {NULL, NULL, PP_NONE};
 	int status = -1;

@@ -1,58 +1,18 @@
 #include "libpprof/callgraph_private.h"
+#include "libpprof/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* An edge in the making: ends are frames, and `seen` is the last stack that counted it. */
-struct edge {
-	struct pp_edge e;
-	uint64_t seen;
-};
-
-struct maker {
-	const struct pp_frames *frames;
-	const struct pp_graph_side *sides;
-	size_t sides_n;
-	size_t judged_n; /* how many of the sides decide what is important */
-	const struct pp_callgraph_options *options;
-	uint32_t frames_n;
-
-	int64_t *load[2];      /* by stack of the side: the sum of its samples */
-	unsigned char *used[2]; /* by stack: some sample of it is not 0 */
-	int64_t total[2];
-	int64_t whole[2]; /* what fractions are of */
-	struct pp_node *all;   /* by frame */
-	uint32_t *rank;        /* by frame: its place in the order of names */
-	unsigned char *kept;   /* by frame */
-	uint64_t *seen;        /* by frame: the last stack that counted it */
-	int64_t *score;        /* by frame: one side only */
-	uint32_t *list;        /* kept frames, by importance */
-	uint32_t list_n;
-
-	struct edge *edges;
-	size_t edges_n, edges_capacity;
-	uint32_t *slots; /* hash of (from, to): index into edges plus 1, or 0 */
-	size_t slots_n;  /* a power of 2 */
-};
 
 static int no_memory(struct pp_error *err)
 {
 	return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for a call graph");
 }
 
-static int64_t scaled(const struct maker *maker, size_t s, int64_t sum)
-{
-	const double scale = maker->sides[s].scale;
-
-	if (scale == 1 || scale == -1)
-		return scale < 0 ? -sum : sum;
-	return llround((double)sum * scale);
-}
-
 /* Sums the values of each stack. As in rollup.c, no sum of some of the values can overflow once the
  * sum of all magnitudes fits; nor can one that is scaled, once the scaled total fits. */
-static int load_side(struct maker *maker, size_t s, struct pp_error *err)
+static int load_side(struct pp_graph_maker *maker, size_t s, struct pp_error *err)
 {
 	const struct pp_graph_side *side = &maker->sides[s];
 	uint64_t total = 0;
@@ -73,18 +33,12 @@ static int load_side(struct maker *maker, size_t s, struct pp_error *err)
 	}
 	if (!(fabs((double)total * side->scale) < 9.2e18) && fabs(side->scale) != 1)
 		return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the scaled values add up to more than 63 bits");
-	maker->total[s] = (int64_t)pp_abs_i64(scaled(maker, s, (int64_t)total));
+	maker->total[s] = (int64_t)pp_abs_i64(pp_graph_scaled(maker, s, (int64_t)total));
 	maker->whole[s] = maker->total[s];
 	return 0;
 }
 
-/* A number for a stack that no other stack of either side has, from 1. */
-static uint64_t stack_stamp(const struct maker *maker, size_t s, uint32_t stack)
-{
-	return (s == 0 ? 0 : (uint64_t)maker->sides[0].profile->stacks_n) + stack + 1;
-}
-
-static void count_node(struct maker *maker, size_t s, uint32_t frame, uint64_t stamp, int64_t load)
+static void count_node(struct pp_graph_maker *maker, size_t s, uint32_t frame, uint64_t stamp, int64_t load)
 {
 	if (maker->seen[frame] == stamp)
 		return;
@@ -92,7 +46,7 @@ static void count_node(struct maker *maker, size_t s, uint32_t frame, uint64_t s
 	maker->all[frame].cum[s] += load;
 }
 
-static void roll_side(struct maker *maker, size_t s)
+static void roll_side(struct pp_graph_maker *maker, size_t s)
 {
 	const struct pp_profile *profile = maker->sides[s].profile;
 	const struct pp_frame_map *map = maker->sides[s].map;
@@ -100,7 +54,7 @@ static void roll_side(struct maker *maker, size_t s)
 	for (uint32_t i = 0; i < profile->stacks_n; i++) {
 		const struct pp_stack *stack = &profile->stacks[i];
 		const int64_t load = maker->load[s][i];
-		const uint64_t stamp = stack_stamp(maker, s, i);
+		const uint64_t stamp = pp_graph_stamp(maker, s, i);
 		if (load == 0)
 			continue;
 		const uint32_t leaf = stack->n > 0 ? map->frame[map->first[stack->locations[0]]] : map->no_stack;
@@ -111,162 +65,9 @@ static void roll_side(struct maker *maker, size_t s)
 				count_node(maker, s, map->frame[f], stamp, load);
 	}
 	for (uint32_t f = 0; f < maker->frames_n; f++) {
-		maker->all[f].flat[s] = scaled(maker, s, maker->all[f].flat[s]);
-		maker->all[f].cum[s] = scaled(maker, s, maker->all[f].cum[s]);
+		maker->all[f].flat[s] = pp_graph_scaled(maker, s, maker->all[f].flat[s]);
+		maker->all[f].cum[s] = pp_graph_scaled(maker, s, maker->all[f].cum[s]);
 	}
-}
-
-static size_t slot_of(const struct maker *maker, uint32_t from, uint32_t to)
-{
-	uint64_t h = ((uint64_t)from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
-
-	h ^= h >> 29;
-	h *= UINT64_C(0xbf58476d1ce4e5b9);
-	size_t at = (size_t)(h >> 20) & (maker->slots_n - 1);
-	while (maker->slots[at] != 0) {
-		const struct pp_edge *e = &maker->edges[maker->slots[at] - 1].e;
-		if (e->from == from && e->to == to)
-			break;
-		at = (at + 1) & (maker->slots_n - 1);
-	}
-	return at;
-}
-
-/* Room for one more edge, with the hash at most half full. */
-static int grow_edges(struct maker *maker, struct pp_error *err)
-{
-	if (maker->edges_n < maker->edges_capacity)
-		return 0;
-	const size_t capacity = maker->edges_capacity > 0 ? maker->edges_capacity * 2 : 512;
-	struct edge *edges = realloc(maker->edges, capacity * sizeof *edges);
-	if (!edges)
-		return no_memory(err);
-	maker->edges = edges;
-	uint32_t *slots = calloc(capacity * 2, sizeof *slots);
-	if (!slots)
-		return no_memory(err);
-	free(maker->slots);
-	maker->slots = slots;
-	maker->slots_n = capacity * 2;
-	maker->edges_capacity = capacity;
-	for (size_t i = 0; i < maker->edges_n; i++)
-		slots[slot_of(maker, edges[i].e.from, edges[i].e.to)] = (uint32_t)i + 1;
-	return 0;
-}
-
-struct call {
-	uint32_t from, to;
-	bool residual, inlined;
-};
-
-static int count_edge(struct maker *maker, size_t s, const struct call *call, uint64_t stamp, int64_t load,
-                      struct pp_error *err)
-{
-	if (maker->edges_n >= UINT32_MAX - 1)
-		return pp_fail(err, PP_ELIMIT, PP_NO_OFFSET, "a call graph with too many edges");
-	if (grow_edges(maker, err) != 0)
-		return -1;
-	const size_t at = slot_of(maker, call->from, call->to);
-	if (maker->slots[at] == 0) {
-		maker->edges[maker->edges_n++] = (struct edge){{call->from, call->to, {0, 0}, false, true}, 0};
-		maker->slots[at] = (uint32_t)maker->edges_n;
-	}
-	struct edge *edge = &maker->edges[maker->slots[at] - 1];
-	if (edge->seen == stamp)
-		return 0;
-	edge->seen = stamp;
-	edge->e.weight[s] += load;
-	edge->e.residual |= call->residual;
-	edge->e.inlined &= call->inlined;
-	return 0;
-}
-
-/* Walks a stack from the root to the leaf over the kept frames. */
-static int walk_stack(struct maker *maker, size_t s, uint32_t index, struct pp_error *err)
-{
-	const struct pp_frame_map *map = maker->sides[s].map;
-	const struct pp_stack *stack = &maker->sides[s].profile->stacks[index];
-	struct call call = {PP_NONE, PP_NONE, false, false};
-
-	for (uint32_t k = stack->n; k > 0; k--) {
-		const uint32_t first = map->first[stack->locations[k - 1]];
-		const uint32_t end = map->first[stack->locations[k - 1] + 1];
-		for (uint32_t f = end; f > first; f--) {
-			call.to = map->frame[f - 1];
-			if (!maker->kept[call.to]) {
-				call.residual = true;
-				continue;
-			}
-			call.inlined = f != end;
-			if (call.from != PP_NONE && call.from != call.to &&
-			    count_edge(maker, s, &call, stack_stamp(maker, s, index), maker->load[s][index], err) != 0)
-				return -1;
-			call.from = call.to;
-			call.residual = false;
-		}
-	}
-	return 0;
-}
-
-static uint64_t magnitude(const struct maker *maker, const int64_t v[2])
-{
-	const uint64_t a = pp_abs_i64(v[0]), b = maker->judged_n > 1 ? pp_abs_i64(v[1]) : 0;
-
-	return a > b ? a : b;
-}
-
-/* Sorting needs the maker, and ISO C's qsort takes no context. */
-struct sorted_edge {
-	uint64_t weight;
-	uint32_t from_rank, to_rank;
-	struct edge edge;
-};
-
-static int compare_edges(const void *left, const void *right)
-{
-	const struct sorted_edge *a = left, *b = right;
-	int order = (a->weight < b->weight) - (a->weight > b->weight);
-
-	if (order == 0)
-		order = (a->from_rank > b->from_rank) - (a->from_rank < b->from_rank);
-	return order != 0 ? order : (a->to_rank > b->to_rank) - (a->to_rank < b->to_rank);
-}
-
-/* Puts edges into their order and leaves out those that came to nothing. The hash is void after. */
-static int sort_edges(struct maker *maker, struct pp_error *err)
-{
-	struct sorted_edge *sorted = malloc((maker->edges_n + 1) * sizeof *sorted);
-	size_t n = 0;
-
-	if (!sorted)
-		return no_memory(err);
-	for (size_t i = 0; i < maker->edges_n; i++) {
-		const struct edge *edge = &maker->edges[i];
-		if (edge->e.weight[0] != 0 || edge->e.weight[1] != 0 || maker->options->order != PP_GRAPH_BY_IMPORTANCE)
-			sorted[n++] = (struct sorted_edge){magnitude(maker, edge->e.weight), maker->rank[edge->e.from],
-			                                   maker->rank[edge->e.to], *edge};
-	}
-	qsort(sorted, n, sizeof *sorted, compare_edges);
-	for (size_t i = 0; i < n; i++)
-		maker->edges[i] = sorted[i].edge;
-	maker->edges_n = n;
-	free(sorted);
-	return 0;
-}
-
-static int collect_edges(struct maker *maker, struct pp_error *err)
-{
-	maker->edges_n = 0;
-	if (maker->slots)
-		memset(maker->slots, 0, maker->slots_n * sizeof *maker->slots);
-	for (size_t s = 0; s < maker->sides_n; s++)
-		for (uint32_t i = 0; i < maker->sides[s].profile->stacks_n; i++)
-			if (maker->used[s][i] && walk_stack(maker, s, i, err) != 0)
-				return -1;
-	for (size_t i = 0; i < maker->edges_n; i++)
-		for (size_t s = 0; s < maker->sides_n; s++)
-			maker->edges[i].e.weight[s] = scaled(maker, s, maker->edges[i].e.weight[s]);
-	return sort_edges(maker, err);
 }
 
 /* -f log2 f, with 0 log 0 = 0. */
@@ -285,7 +86,7 @@ struct fan {
 	bool has_in, has_out;
 };
 
-static void score_nodes(struct maker *maker, struct fan *fans)
+static void score_nodes(struct pp_graph_maker *maker, struct fan *fans)
 {
 	for (uint32_t i = 0; i < maker->list_n; i++)
 		fans[maker->list[i]] = (struct fan){.out_sum = (double)pp_abs_i64(maker->all[maker->list[i]].flat[0])};
@@ -336,7 +137,7 @@ static uint64_t distance(int64_t a, int64_t b)
 }
 
 /* Sorts the list by importance: the score; of a comparison, the change and then the size. */
-static int sort_nodes(struct maker *maker, struct pp_error *err)
+static int sort_nodes(struct pp_graph_maker *maker, struct pp_error *err)
 {
 	struct sorted_node *sorted = malloc(((size_t)maker->list_n + 1) * sizeof *sorted);
 	struct fan *fans = NULL;
@@ -361,7 +162,7 @@ static int sort_nodes(struct maker *maker, struct pp_error *err)
 			sorted[i].first = pp_abs_i64(node->cum[0]);
 		} else if (maker->judged_n > 1) {
 			sorted[i].first = distance(node->cum[0], node->cum[1]);
-			sorted[i].second = magnitude(maker, node->cum);
+			sorted[i].second = pp_graph_magnitude(maker, node->cum);
 		}
 	}
 	qsort(sorted, maker->list_n, sizeof *sorted, compare_nodes);
@@ -384,7 +185,7 @@ static int compare_names(const void *left, const void *right)
 	return pp_frames_cmp(a->frames, a->frame, b->frame);
 }
 
-static bool is_listed(const struct maker *maker, uint32_t frame)
+static bool is_listed(const struct pp_graph_maker *maker, uint32_t frame)
 {
 	const struct pp_node *node = &maker->all[frame];
 
@@ -399,7 +200,7 @@ static bool is_listed(const struct maker *maker, uint32_t frame)
 }
 
 /* Lists the frames that have a value, in the order of their names, and ranks all. */
-static int list_nodes(struct maker *maker, struct pp_error *err)
+static int list_nodes(struct pp_graph_maker *maker, struct pp_error *err)
 {
 	struct named_frame *named = malloc(((size_t)maker->frames_n + 1) * sizeof *named);
 	int64_t sum = 0;
@@ -425,19 +226,49 @@ static int list_nodes(struct maker *maker, struct pp_error *err)
 	return 0;
 }
 
+static uint64_t cut_at(const struct pp_graph_maker *maker, size_t s, double fraction)
+{
+	return (uint64_t)fabs((double)maker->whole[s] * fraction);
+}
+
 /* Whether v reaches this share of its side's whole on some side. */
-static bool reaches(const struct maker *maker, const int64_t v[2], double fraction)
+static bool reaches(const struct pp_graph_maker *maker, const int64_t v[2], double fraction)
 {
 	for (size_t s = 0; s < maker->judged_n; s++)
-		if (pp_abs_i64(v[s]) >= (uint64_t)fabs((double)maker->whole[s] * fraction))
+		if (pp_abs_i64(v[s]) >= cut_at(maker, s, fraction))
 			return true;
 	return false;
 }
 
-/* Shortens the list to what can be drawn, in two steps as the reference: by size, then by number. */
-static int choose_nodes(struct maker *maker, struct pp_error *err)
+static int collect_labels(struct pp_graph_maker *maker, struct pp_error *err)
 {
-	const uint32_t limit = maker->options->node_limit, listed = maker->list_n;
+	if (!maker->options->labels || maker->judged_n > 1)
+		return 0;
+	maker->labels = pp_graph_labels_new(maker->sides, maker->sides_n, maker->kept, maker->frames_n,
+	                                    cut_at(maker, 0, maker->options->node_fraction), err);
+	return maker->labels ? 0 : -1;
+}
+
+/* How many nodes of the list there is room for: labels take theirs. */
+static uint32_t choose_limit(const struct pp_graph_maker *maker)
+{
+	const uint32_t limit = maker->options->node_limit;
+	uint64_t n = 0;
+
+	if (!maker->labels || limit == 0)
+		return limit;
+	for (uint32_t i = 0; i < maker->list_n; i++) {
+		n += 1 + (uint64_t)pp_graph_labels_count(maker->labels, maker->list[i]);
+		if (n >= limit)
+			return i + 1;
+	}
+	return maker->list_n;
+}
+
+/* Shortens the list to what can be drawn, in two steps as the reference: by size, then by number. */
+static int choose_nodes(struct pp_graph_maker *maker, struct pp_error *err)
+{
+	const uint32_t listed = maker->list_n;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < listed; i++) {
@@ -450,19 +281,20 @@ static int choose_nodes(struct maker *maker, struct pp_error *err)
 	maker->list_n = n;
 	if (n == listed && maker->options->order != PP_GRAPH_BY_IMPORTANCE)
 		memset(maker->kept, 1, maker->frames_n);
-	if (collect_edges(maker, err) != 0 || sort_nodes(maker, err) != 0)
+	if (pp_graph_collect_edges(maker, err) != 0 || sort_nodes(maker, err) != 0 || collect_labels(maker, err) != 0)
 		return -1;
+	const uint32_t limit = choose_limit(maker);
 	if (limit == 0 || limit >= maker->list_n)
 		return 0;
 	memset(maker->kept, 0, maker->frames_n);
 	for (uint32_t i = 0; i < limit; i++)
 		maker->kept[maker->list[i]] = 1;
 	maker->list_n = limit;
-	return collect_edges(maker, err) != 0 ? -1 : sort_nodes(maker, err);
+	return pp_graph_collect_edges(maker, err) != 0 ? -1 : sort_nodes(maker, err);
 }
 
 /* Only calls of listed functions are looked at. */
-static uint32_t drop_light_edges(struct maker *maker)
+static uint32_t drop_light_edges(struct pp_graph_maker *maker)
 {
 	size_t n = 0;
 
@@ -479,7 +311,7 @@ static uint32_t drop_light_edges(struct maker *maker)
 }
 
 /* The node of a frame: of the list, or a new one after it. */
-static uint32_t node_of(struct maker *maker, struct pp_callgraph *graph, uint32_t frame)
+static uint32_t node_of(struct pp_graph_maker *maker, struct pp_callgraph *graph, uint32_t frame)
 {
 	if (maker->rank[frame] == PP_NONE) {
 		maker->rank[frame] = graph->nodes_n + graph->ghosts_n++;
@@ -489,7 +321,7 @@ static uint32_t node_of(struct maker *maker, struct pp_callgraph *graph, uint32_
 }
 
 /* Turns lists of frames into nodes and edges between them. */
-static int fill_graph(struct maker *maker, struct pp_callgraph *graph, struct pp_error *err)
+static int fill_graph(struct pp_graph_maker *maker, struct pp_callgraph *graph, struct pp_error *err)
 {
 	graph->nodes = malloc(((size_t)maker->frames_n + 1) * sizeof *graph->nodes);
 	graph->edges = malloc((maker->edges_n + 1) * sizeof *graph->edges);
@@ -513,7 +345,7 @@ static int fill_graph(struct maker *maker, struct pp_callgraph *graph, struct pp
 	return 0;
 }
 
-static int allocate(struct maker *maker, struct pp_error *err)
+static int allocate(struct pp_graph_maker *maker, struct pp_error *err)
 {
 	const size_t n = (size_t)maker->frames_n + 1;
 
@@ -528,7 +360,7 @@ static int allocate(struct maker *maker, struct pp_error *err)
 	               : no_memory(err);
 }
 
-static void release(struct maker *maker)
+static void release(struct pp_graph_maker *maker)
 {
 	free(maker->load[0]);
 	free(maker->load[1]);
@@ -542,13 +374,14 @@ static void release(struct maker *maker)
 	free(maker->list);
 	free(maker->edges);
 	free(maker->slots);
+	pp_graph_labels_free(maker->labels);
 }
 
 int pp_callgraph_make(const struct pp_frames *frames, const struct pp_graph_side *sides, size_t sides_n,
                       const struct pp_callgraph_options *options, struct pp_callgraph *graph,
                       struct pp_error *err)
 {
-	struct maker maker = {.frames = frames, .sides = sides, .sides_n = sides_n, .options = options,
+	struct pp_graph_maker maker = {.frames = frames, .sides = sides, .sides_n = sides_n, .options = options,
 	                      .judged_n = options->divisor ? 1 : sides_n,
 	                      .frames_n = pp_frames_count(frames)};
 	struct pp_callgraph made = {0};
@@ -569,7 +402,8 @@ int pp_callgraph_make(const struct pp_frames *frames, const struct pp_graph_side
 	made.nodes_dropped_n = made.nodes_all_n - maker.list_n;
 	made.edges_dropped_n = drop_light_edges(&maker);
 	if (fill_graph(&maker, &made, err) != 0 ||
-	    (options->order == PP_GRAPH_BY_IMPORTANCE && pp_callgraph_remove_redundant(&made, err) != 0))
+	    (options->order == PP_GRAPH_BY_IMPORTANCE && pp_callgraph_remove_redundant(&made, err) != 0) ||
+	    (maker.labels && pp_graph_labels_attach(maker.labels, &made, err) != 0))
 		goto done;
 	*graph = made;
 	made = (struct pp_callgraph){0};
@@ -584,5 +418,6 @@ void pp_callgraph_release(struct pp_callgraph *graph)
 {
 	free(graph->nodes);
 	free(graph->edges);
+	pp_arena_free(graph->arena);
 	*graph = (struct pp_callgraph){0};
 }

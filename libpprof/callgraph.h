@@ -33,8 +33,19 @@ struct pp_callgraph_options {
 	enum pp_graph_order order;
 	bool drop_negative;     /* drop nodes below 0 */
 	bool divisor;           /* sides[1] is not compared with: it only counts, to divide sides[0] by */
+	bool labels;            /* of one side, by importance: with labels, each of which counts as a node */
 };
-#define PP_CALLGRAPH_OPTIONS_DEFAULT {80, 0.005, 0.001, PP_GRAPH_BY_IMPORTANCE, false, false}
+#define PP_CALLGRAPH_OPTIONS_DEFAULT {80, 0.005, 0.001, PP_GRAPH_BY_IMPORTANCE, false, false, false}
+
+/* Labels of samples at a function, or at other labels: as the reference, all strings of a sample together
+ * ("key:value", a line each), and of numbers those with the key "bytes", in up to four groups. */
+struct pp_nodelet {
+	uint32_t node;
+	uint32_t parent; /* index of the label at which this one hangs; PP_NONE: the function */
+	struct pp_str text;
+	int64_t value;   /* flat where the function calls others in the graph, else cumulative */
+	bool partial;    /* some of the value is spent in functions that are not in the graph */
+};
 
 /* By flat and by cum, edges that repeat a path and edges of weight 0 stay, and so do calls of functions
  * that come to nothing, unless others were dropped: those are nodes after the first nodes_n. */
@@ -44,6 +55,9 @@ struct pp_callgraph {
 	struct pp_edge *edges; /* |weight| descending, then labels of caller and callee */
 	uint32_t edges_n;
 	int64_t total[2];       /* sum of |value| a side */
+	struct pp_nodelet *labels; /* parents come first */
+	uint32_t labels_n;
+	struct pp_arena *arena; /* owns labels and their texts */
 	uint32_t nodes_all_n;   /* before cutting */
 	uint32_t nodes_dropped_n, edges_dropped_n;
 };

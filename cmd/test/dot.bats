@@ -169,3 +169,31 @@ svg() {
 	done
 	[ "$n" -gt 90 ]
 }
+
+@test "labels hang at their function, numbers at their labels, and take room" {
+	printf 'n:count\tlabel:pod\tnumlabel:bytes:bytes\tstack\n' >l
+	printf '%s\n' "5${TAB}p${TAB}2048${TAB}m;a" "3${TAB}q${TAB}${TAB}m;a" "1${TAB}${TAB}100${TAB}m" >>l
+	run tool pprof-dot l
+	status_is 0
+	has 'label="pod:p"'
+	has 'label="2kB"'
+	run bash -c "'$PP_BUILD/pprof-dot' l | awk '/^.n[0-9_]+ -> /{ e = \$1 \$2 \$3 } /labeltooltip/ { print e, \$0 }' | tr -d '\t,'"
+	is 'n0->n0_0 labeltooltip=5
+n0->n0_2 labeltooltip=3
+n1->n0 labeltooltip="m -> a\n8"
+n1->n1_3 labeltooltip=1
+n0_0->n0_1 labeltooltip=5'
+	tool pprof-dot --nodecount 2 l >t.dot
+	[ "$(grep -c 'shape=box3d' t.dot)" -eq 3 ]
+	svg t.dot
+}
+
+@test "a view: filters, means, values below 0" {
+	run bash -c "'$PP_BUILD/pprof-dot' --focus hash '$DATA/tiny.folded' | sed -n 's/^\t\ttooltip=\([a-z]*\)].*/\1/p' | sort | tr '\n' ' '"
+	is 'handle hash login main sum '
+	printf 'n:count\tdelay:nanoseconds\tstack\n2\t10\tm;a\n3\t-90\tm;b\n' >x
+	run bash -c "'$PP_BUILD/pprof-dot' --mean --drop-negative x 2>/dev/null"
+	has 'label="a\n5ns (25.00%)"'
+	run tool pprof-dot --mean x x
+	status_is 2
+}

@@ -109,7 +109,7 @@ static void expect(const struct row *now, const struct row *old, const struct pp
 	pp_frames_free(frames);
 }
 
-static const struct pp_callgraph_options everything = {0, 0, 0, PP_GRAPH_BY_IMPORTANCE, false, false};
+static const struct pp_callgraph_options everything = {0, 0, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false};
 
 static void test_nodes_and_edges(void **state)
 {
@@ -140,7 +140,7 @@ static void test_inlined_calls(void **state)
 static void test_small_nodes_leave_residual_edges(void **state)
 {
 	static const struct row rows[] = {{"ax", 90}, {"abx", 4}, {"acd", 6}, {NULL, 0}};
-	const struct pp_callgraph_options options = {0, 0.05, 0, PP_GRAPH_BY_IMPORTANCE, false, false};
+	const struct pp_callgraph_options options = {0, 0.05, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false};
 	struct pp_callgraph counters;
 
 	(void)state;
@@ -153,7 +153,7 @@ static void test_small_nodes_leave_residual_edges(void **state)
 static void test_flat_of_a_cut_leaf_goes_to_nobody(void **state)
 {
 	static const struct row rows[] = {{"abl", 4}, {"ab", 96}, {NULL, 0}};
-	const struct pp_callgraph_options options = {0, 0.05, 0, PP_GRAPH_BY_IMPORTANCE, false, false};
+	const struct pp_callgraph_options options = {0, 0.05, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false};
 
 	(void)state;
 	expect(rows, NULL, &options, "b 96/100; a 0/100; a>b 100", NULL);
@@ -162,7 +162,7 @@ static void test_flat_of_a_cut_leaf_goes_to_nobody(void **state)
 static void test_light_edges_are_dropped(void **state)
 {
 	static const struct row rows[] = {{"ab", 95}, {"acb", 5}, {NULL, 0}};
-	const struct pp_callgraph_options options = {0, 0, 0.06, PP_GRAPH_BY_IMPORTANCE, false, false};
+	const struct pp_callgraph_options options = {0, 0, 0.06, PP_GRAPH_BY_IMPORTANCE, false, false, false};
 	struct pp_callgraph counters;
 
 	(void)state;
@@ -174,7 +174,7 @@ static void test_node_limit_keeps_what_fans_out(void **state)
 {
 	/* The chain b, c, d only hands on; a, and the leaves, say something. */
 	static const struct row rows[] = {{"abcde", 50}, {"af", 50}, {NULL, 0}};
-	const struct pp_callgraph_options options = {3, 0, 0, PP_GRAPH_BY_IMPORTANCE, false, false};
+	const struct pp_callgraph_options options = {3, 0, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false};
 
 	(void)state;
 	expect(rows, NULL, &options, "a 0/100; e 50/50; f 50/50; a>e 50~; a>f 50", NULL);
@@ -184,7 +184,7 @@ static void test_redundant_residual_edges_go(void **state)
 {
 	/* With x cut, a>c is residual and light, and a>b>c is there anyway. */
 	static const struct row rows[] = {{"abc", 50}, {"axc", 3}, {NULL, 0}};
-	const struct pp_callgraph_options options = {0, 0.1, 0, PP_GRAPH_BY_IMPORTANCE, false, false};
+	const struct pp_callgraph_options options = {0, 0.1, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false};
 
 	(void)state;
 	expect(rows, NULL, &options, "c 53/53; a 0/53; b 0/50; a>b 50; b>c 50", NULL);
