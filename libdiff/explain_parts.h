@@ -47,7 +47,8 @@ struct ex_replicate {
 /* Contexts with these frames stand for samples that belong to no application frame. */
 #define EX_COLLECTOR 0u
 #define EX_FRAMELESS 1u
-#define EX_PSEUDO_N 2u
+#define EX_ELSEWHERE 2u /* the root of paths that are not kept; no group */
+#define EX_PSEUDO_N 3u
 
 struct pd_explain {
 	struct pp_arena *arena;
@@ -55,7 +56,8 @@ struct pd_explain {
 	struct pp_regex *app;
 	struct pp_intern *frame_ids;
 	struct pd_pairs context_ids, below_ids;
-	struct ex_frame *frames;       /* [EX_COLLECTOR], [EX_FRAMELESS], then real ones */
+	struct ex_frame *frames;       /* pseudo frames, then real ones */
+	double unit_factor;            /* base units that a value is */
 	struct ex_context *contexts;
 	struct ex_below *below;
 	struct ex_replicate *replicates;
@@ -115,6 +117,30 @@ struct ex_move {
 	double cost;       /* moved value, incident side */
 };
 
+/* The frames of all locations of a profile: those of location l are frame[first[l] … first[l + 1]),
+ * innermost first. */
+struct ex_map {
+	uint32_t *first, *frame;
+	unsigned char *has; /* by location: which classes are among its frames */
+};
+#define EX_HAS_APP 1u
+#define EX_HAS_COLLECTOR 2u
+
+/* explain_frames.c */
+int ex_new_frame(struct pd_explain *explain, const char *name, size_t name_n, struct pp_str file,
+                 enum pd_frame_class class_, struct pp_error *err) PP_MUSTUSE;
+int ex_map_locations(struct pd_explain *explain, const struct pp_profile *p, struct ex_map *map, struct pp_error *err) PP_MUSTUSE;
+void ex_map_release(struct ex_map *map);
+
+/* explain_charge.c: charges the stacks of a profile, value by stack; *context by stack, PP_NONE where the
+ * value is 0. */
+int ex_charge(struct pd_explain *explain, enum pd_side side, const struct pp_profile *p, const struct ex_map *map,
+              const int64_t *value, uint32_t *context, struct pp_error *err) PP_MUSTUSE;
+
+/* explain_labels.c: fills the cells of a replicate; values are multiplied by multiple. */
+int ex_make_cells(struct pd_explain *explain, struct ex_replicate *replicate, const struct pp_profile *p, uint32_t column,
+                  int64_t multiple, const uint32_t *context, struct pp_error *err) PP_MUSTUSE;
+
 /* explain_moved.c: pairs of functions that are one, best first. scale brings baseline values to the
  * incident's exposure. *moves is in the arena. */
 int ex_find_moves(struct pd_explain *explain, double scale, struct ex_move **moves, size_t *moves_n,
@@ -160,6 +186,7 @@ const char *ex_mechanism(const struct pd_explain *explain, const struct ex_group
 
 size_t ex_labels_n(const struct pd_explain *explain); /* label values known */
 const char *ex_label(const struct pd_explain *explain, uint32_t label); /* in the arena of the value's owner */
+int ex_no_memory(struct pp_error *err);
 void *ex_alloc(struct pp_arena *arena, size_t n, size_t bytes, struct pp_error *err); /* cleared */
 
 #endif

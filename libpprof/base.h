@@ -35,6 +35,10 @@ static inline bool pp_add_i64(int64_t a, int64_t b, int64_t *out)
 {
 	return !__builtin_add_overflow(a, b, out);
 }
+static inline bool pp_mul_i64(int64_t a, int64_t b, int64_t *out)
+{
+	return !__builtin_mul_overflow(a, b, out);
+}
 static inline bool pp_mul_size(size_t a, size_t b, size_t *out)
 {
 	return !__builtin_mul_overflow(a, b, out);
