@@ -176,6 +176,8 @@ enum cli_status casework_plan(struct casework *work, int index, const char *name
 	if (status != CLI_OK || lines == 0)
 		return status;
 	side->replicas_n = lines < cap ? lines : cap;
+	if (lines == 1 && side->replicas.label && !*replicas_name(&side->replicas, 0))
+		cli_warn("%s: no series has the label '%s': all replicas are one profile", name, side->replicas.label);
 	if (lines > cap)
 		cli_warn("%s: the %zu largest of %zu replicas (--max-replicas)", name, cap, lines);
 	if (work->options->keep_label && (status = find_values(work, side)) != CLI_OK)

@@ -3,7 +3,7 @@
 # Services, all with namespace "test": shop, three pods before (v2.3.1, 10 March) and in (v2.4.0, 11 March) the slow
 # login of testdata; quiet, three pods of which nothing happens; heap and lock, a profile each; traced, a pod
 # with spans; long, a profile every six hours from 8 to 12 March, worth 1, 2, 4, … ns, so that a sum tells
-# which are in it. Tenant team-a has one profile of a service "theirs".
+# which are in it; fleet, twelve pods a side, each pair of which has the profiles of a pod of shop. Tenant team-a has one profile of a service "theirs".
 load helper
 
 CPU=process_cpu:cpu:nanoseconds:cpu:nanoseconds
@@ -29,6 +29,14 @@ store_rows() { # store_rows SERVICE VERSION DAY FOLDER
 	done
 }
 
+fleet_rows() { # fleet_rows PODS: a side each on 10 and 11 March, all at 14:05
+	local pod
+	for pod in $(seq 1 "$1"); do
+		printf '%s/cases/slow-login/%s/shop-%s.cpu.pb.gz\t2026-03-1%sT14:05:00Z\t\tprocess_cpu\tfleet\ttest\tpod-%02d\t%s\n' \
+			"$DATA" baseline $((pod % 3 + 1)) 0 "$pod" v2.3.1 "$DATA" incident $((pod % 3 + 1)) 1 "$pod" v2.4.0
+	done
+}
+
 # make_store FOLDER: the profiles that only the stand-in has, and store.tsv.
 make_store() {
 	local i=0 day hour
@@ -44,6 +52,7 @@ make_store() {
 		store_rows quiet v1 2026-03-11 "$DATA/cases/no-change/incident"
 		printf '%s\t2026-03-11T14:05:00Z\t\t%s\t%s\ttest\t%s-1\tv1\n' "$DATA/heap.pb.gz" memory heap heap \
 			"$DATA/mutex.pb.gz" mutex lock lock traced.pb process_cpu traced traced
+		fleet_rows 12
 		printf '%s\t2026-03-11T14:05:00Z\tteam-a\tprocess_cpu\ttheirs\ttest\tt-1\tv1\n' traced.pb
 	} >>"$1/store.tsv"
 	for day in 08 09 10 11 12; do

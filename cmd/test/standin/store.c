@@ -134,12 +134,12 @@ static bool fill_labels(struct si_store *store, struct si_row *row, const struct
 	if (!row->labels)
 		return false;
 	row->type = joined(store, parts, PP_COUNT(parts));
-	for (size_t i = 0; i < table->columns && i < table->cells_n; i++)
-		if (is_label_column(table->names[i]) && table->cells[i].len)
-			set_label(row, keep(store, table->names[i]), keep(store, table->cells[i]));
 	for (uint32_t i = 0; i < own->n; i++)
 		if (is_series_label(p, &own->labels[i]))
 			set_label(row, pp_string(p, own->labels[i].key), pp_string(p, own->labels[i].str));
+	for (size_t i = 0; i < table->columns && i < table->cells_n; i++)
+		if (is_label_column(table->names[i]) && table->cells[i].len)
+			set_label(row, keep(store, table->names[i]), keep(store, table->cells[i]));
 	set_label(row, PP_LIT("__profile_type__"), row->type);
 	set_label(row, PP_LIT("__type__"), parts[1]);
 	set_label(row, PP_LIT("__unit__"), parts[2]);

@@ -40,7 +40,7 @@ struct si_store {
 
 /* Reads a TSV with a row a push. Columns: file (relative to the TSV), time (UTC as 2026-03-11T14:05:00Z, or
  * milliseconds; empty: the profile's own), id and tenant (may be missing or empty); every other column is a
- * label, empty where a push does not have it; __name__ is the first part of the profile type. Prints what is wrong. */
+ * label of the push, which wins over one of its samples, empty where it does not have it; __name__ is the first part of the profile type. Prints what is wrong. */
 bool si_store_read(struct si_store *store, const char *path);
 void si_store_release(struct si_store *store);
 
