@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STEPS_MAX 4000000 /* calls of a profile that are looked at, about: more would take as long as reading */
 #define CALLS_MAX ((size_t)1 << 21) /* a side: 96 MiB */
 
 /* What is known of one frame on one side. */
@@ -23,6 +24,8 @@ struct table {
 struct pd_calls {
 	struct table side[2];
 	bool overflowed;
+	uint32_t *names; /* hashes, by frame */
+	size_t names_n;
 };
 
 struct pd_calls *pd_calls_new(struct pp_error *err)
@@ -41,6 +44,7 @@ void pd_calls_free(struct pd_calls *calls)
 		free(calls->side[side].slots);
 		free(calls->side[side].places);
 	}
+	free(calls->names);
 	free(calls);
 }
 
@@ -105,20 +109,27 @@ static int put(struct pd_calls *calls, int side, uint32_t caller, uint32_t calle
 	return 0;
 }
 
-static int note_self(struct table *table, const struct pp_rollup *rollup, const unsigned char *wanted, struct pp_error *err)
+static int reserve_frames(struct pd_calls *calls, struct table *table, const struct pp_frames *frames, struct pp_error *err)
 {
-	if (rollup->frames_n > table->places_n) {
-		struct place *larger = realloc(table->places, rollup->frames_n * sizeof(*larger));
+	size_t n = pp_frames_count(frames);
+	if (n > table->places_n) {
+		struct place *larger = realloc(table->places, n * sizeof(*larger));
 		if (!larger)
 			return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for calls");
-		memset(larger + table->places_n, 0, (rollup->frames_n - table->places_n) * sizeof(*larger));
+		memset(larger + table->places_n, 0, (n - table->places_n) * sizeof(*larger));
 		table->places = larger;
-		table->places_n = rollup->frames_n;
+		table->places_n = n;
 	}
-	for (uint32_t f = 0; f < rollup->frames_n; f++)
-		if (wanted[f])
-			add(&table->places[f].self, pp_abs_i64(rollup->flat[f]));
-	add(&table->total, (uint64_t)rollup->total);
+	if (n > calls->names_n) {
+		uint32_t *larger = realloc(calls->names, n * sizeof(*larger));
+		if (!larger)
+			return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for calls");
+		calls->names = larger;
+		for (; calls->names_n < n; calls->names_n++) {
+			struct pp_str label = pp_frames_label(frames, (uint32_t)calls->names_n);
+			calls->names[calls->names_n] = (uint32_t)pp_hash64(label.ptr, label.len);
+		}
+	}
 	return 0;
 }
 
@@ -148,6 +159,7 @@ struct walk {
 	const struct pp_profile *profile;
 	const struct pp_frame_map *map;
 	const unsigned char *frames;   /* those wanted */
+	uint64_t one_of;               /* of so many stacks one is looked at */
 	uint64_t *loads;
 	unsigned char *wanted;         /* has a wanted frame */
 	struct site *sites;
@@ -166,6 +178,21 @@ static bool mark_wanted(struct walk *walk)
 	return any;
 }
 
+/* Whether a stack stands for others: by the names of some of its frames, so that neither the order of
+ * stacks nor addresses decide. */
+static bool stands_for_others(const struct pd_calls *calls, const struct walk *walk, const struct pp_stack *stack)
+{
+	uint64_t hash = stack->n;
+	if (walk->one_of == 1)
+		return true;
+	for (uint32_t part = 0; part < 4; part++) {
+		uint32_t l = stack->locations[(uint64_t)(stack->n - 1) * part / 3];
+		hash = (hash ^ calls->names[walk->map->frame[walk->map->first[l]]]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	return hash % walk->one_of == 0;
+}
+
 static int note_call(struct pd_calls *calls, int side, const struct walk *walk, uint32_t caller, uint32_t callee,
                      uint64_t load, struct pp_error *err)
 {
@@ -182,25 +209,37 @@ static int note_call(struct pd_calls *calls, int side, const struct walk *walk, 
 	return 0;
 }
 
+static int walk_stack(struct pd_calls *calls, int side, struct walk *walk, const struct pp_stack *stack, uint64_t load,
+                      struct pp_error *err)
+{
+	uint32_t leaf = walk->map->frame[walk->map->first[stack->locations[0]]];
+	bool below = false;
+	if (walk->frames[leaf])
+		add(&calls->side[side].places[leaf].self, load);
+	for (uint32_t i = 0; i < stack->n; i++) {
+		uint32_t l = stack->locations[i];
+		bool wanted = walk->wanted[l];
+		if (wanted && walk->profile->locations[l].lines_n > 1)
+			add(&walk->inlined[l], load);
+		if (i > 0 && (wanted || below) && note_call(calls, side, walk, l, stack->locations[i - 1], load, err) != 0)
+			return -1;
+		below = wanted;
+	}
+	add(&walk->outermost[stack->locations[stack->n - 1]], load);
+	return 0;
+}
+
 static int walk_stacks(struct pd_calls *calls, int side, struct walk *walk, struct pp_error *err)
 {
-	const struct pp_profile *profile = walk->profile;
-	for (uint32_t s = 0; s < profile->stacks_n; s++) {
-		const struct pp_stack *stack = &profile->stacks[s];
-		uint64_t load = walk->loads[s];
-		if (load == 0 || stack->n == 0)
+	for (uint32_t s = 0; s < walk->profile->stacks_n; s++) {
+		const struct pp_stack *stack = &walk->profile->stacks[s];
+		if (walk->loads[s] == 0 || stack->n == 0 || !stands_for_others(calls, walk, stack))
 			continue;
-		bool below = false;
-		for (uint32_t i = 0; i < stack->n; i++) {
-			uint32_t l = stack->locations[i];
-			bool wanted = walk->wanted[l];
-			if (wanted && profile->locations[l].lines_n > 1)
-				add(&walk->inlined[l], load);
-			if (i > 0 && (wanted || below) && note_call(calls, side, walk, l, stack->locations[i - 1], load, err) != 0)
-				return -1;
-			below = wanted;
-		}
-		add(&walk->outermost[stack->locations[stack->n - 1]], load);
+		uint64_t load; /* of all for which it stands */
+		if (__builtin_mul_overflow(walk->loads[s], walk->one_of, &load))
+			load = UINT64_MAX;
+		if (walk_stack(calls, side, walk, stack, load, err) != 0)
+			return -1;
 	}
 	return 0;
 }
@@ -221,16 +260,29 @@ static int flush(struct pd_calls *calls, int side, const struct walk *walk, stru
 	return 0;
 }
 
+/* The sums of stacks, and how many stacks there must be for one that is looked at. */
+static void load_stacks(struct walk *walk, uint32_t column)
+{
+	const struct pp_profile *profile = walk->profile;
+	uint64_t steps = 0;
+	for (uint32_t s = 0; s < profile->samples_n; s++)
+		add(&walk->loads[profile->sample_stack[s]], pp_abs_i64(pp_value(profile, s, column)));
+	for (uint32_t s = 0; s < profile->stacks_n; s++)
+		steps += profile->stacks[s].n;
+	walk->one_of = steps / STEPS_MAX + 1;
+}
+
 int pd_calls_add(struct pd_calls *calls, int side, const struct pp_profile *profile, uint32_t column,
-                 const struct pp_frame_map *map, const struct pp_rollup *rollup, const unsigned char *wanted,
-                 struct pp_error *err)
+                 const struct pp_frames *frames, const struct pp_frame_map *map, uint64_t total,
+                 const unsigned char *wanted, struct pp_error *err)
 {
 	size_t n = (size_t)profile->locations_n + 1;
 	struct walk walk = {.profile = profile, .map = map, .frames = wanted};
 	int status = -1;
 
-	if (note_self(&calls->side[side], rollup, wanted, err) != 0)
+	if (reserve_frames(calls, &calls->side[side], frames, err) != 0)
 		return -1;
+	add(&calls->side[side].total, total);
 	note_start_lines(&calls->side[side], profile, map);
 	walk.loads = calloc((size_t)profile->stacks_n + 1, sizeof(*walk.loads));
 	walk.wanted = calloc(n, 1);
@@ -242,8 +294,7 @@ int pd_calls_add(struct pd_calls *calls, int side, const struct pp_profile *prof
 	} else if (!mark_wanted(&walk)) {
 		status = 0;
 	} else {
-		for (uint32_t s = 0; s < profile->samples_n; s++)
-			add(&walk.loads[profile->sample_stack[s]], pp_abs_i64(pp_value(profile, s, column)));
+		load_stacks(&walk, column);
 		if (walk_stacks(calls, side, &walk, err) == 0 && flush(calls, side, &walk, err) == 0)
 			status = 0;
 	}

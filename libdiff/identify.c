@@ -275,7 +275,7 @@ static int find_overlaps(const struct pd_identify *identify, struct pd_replicate
 /* Calls matter of frames that one side lacks, and of closures, whose numbers may be exchanged. What the
  * other side is known to have is left out, so mostly only the side that comes first takes time. */
 static int add_calls(struct pd_identify *identify, const struct pd_replicate *replicate, const struct pp_profile *profile,
-                     uint32_t column, const struct pp_frame_map *map, struct pp_error *err)
+                     uint32_t column, const struct pp_frames *frames, const struct pp_frame_map *map, struct pp_error *err)
 {
 	const struct pp_rollup *rollup = &replicate->rollup;
 	unsigned char *wanted = calloc(identify->frames_n + 1, 1);
@@ -288,7 +288,8 @@ static int add_calls(struct pd_identify *identify, const struct pd_replicate *re
 		if (rollup->cum[f] != 0 || rollup->cum_count[f] > 0)
 			identify->seen[f] |= (unsigned char)(1u << replicate->side);
 	}
-	int status = pd_calls_add(identify->calls, replicate->side, profile, column, map, rollup, wanted, err);
+	int status = pd_calls_add(identify->calls, replicate->side, profile, column, frames, map, (uint64_t)rollup->total,
+	                          wanted, err);
 	free(wanted);
 	return status;
 }
@@ -299,7 +300,7 @@ int pd_identify_add(struct pd_identify *identify, struct pd_replicate *replicate
 	if (identify->rules == 0 && !identify->match)
 		return 0;
 	if (group_frames(identify, frames, err) != 0 ||
-	    add_calls(identify, replicate, profile, column, map, err) != 0)
+	    add_calls(identify, replicate, profile, column, frames, map, err) != 0)
 		return -1;
 	return find_overlaps(identify, replicate, profile, column, map, err);
 }

@@ -336,3 +336,56 @@ true'
 200000000${TAB}newf${TAB}new
 0${TAB}main.main${TAB}common"
 }
+
+@test "what a rebuild renamed is one row, and says so" {
+	printf 'main.main;main.Run.func1;work 80\nmain.main;main.old;work 40\n' | "$records" >a.tsv
+	printf 'main.main;main.Run.func2;work 90\nmain.main;main.young;work 44\n' | "$records" >b.tsv
+	tool pprof-diff --by functions a.tsv b.tsv >out.tsv
+	run awk -F '\t' -v OFS='\t' 'NR > 1 { print $4, $5, $9, $10, $45 }' out.tsv
+	is "1200000000${TAB}1340000000${TAB}work${TAB}common${TAB}
+0${TAB}440000000${TAB}main.young${TAB}renamed?${TAB}main.old
+400000000${TAB}0${TAB}main.old${TAB}renamed?${TAB}main.young
+1200000000${TAB}1340000000${TAB}main.main${TAB}common${TAB}
+800000000${TAB}900000000${TAB}main.Run.func2${TAB}renamed${TAB}main.Run.func1"
+	run tool pprof-diff --by functions --format table a.tsv b.tsv
+	has 'Renamed: 1, joined by go-closure 1'
+	has 'Renamed? main.old -> main.young (similarity 0.94, callees 1/1)'
+	run tool pprof-diff --by functions --format json a.tsv b.tsv
+	[ "$(jq -c '.identity.applied, [.renames[] | [.baseline_name, .incident_name, .joined, .rules, .names, .raw_cum.incident]]' <<<"$output")" = '{"go-closure":1}
+[["main.Run.func1","main.Run.func2",true,["go-closure"],2,900000000],["main.old","main.young",false,[],2,440000000]]' ]
+	run tool pprof-diff --by functions --fold-renamed a.tsv b.tsv
+	[[ $output == *"${TAB}main.young${TAB}renamed${TAB}"*"${TAB}main.old"* ]]
+}
+
+@test "rules are chosen by name" {
+	printf 'main.main;main.Run.func1;work 80\n' | "$records" >a.tsv
+	printf 'main.main;main.Run.func2;work 80\n' | "$records" >b.tsv
+	for rules in none hex,file -go-closure; do
+		run tool pprof-diff --by functions --rules $rules --no-fuzzy a.tsv b.tsv
+		status_is 0
+		[[ $output == *"${TAB}main.Run.func2${TAB}new${TAB}"* ]]
+	done
+	for rules in all go-closure -hex; do
+		run tool pprof-diff --by functions --rules $rules --no-fuzzy a.tsv b.tsv
+		[ "${#lines[@]}" -eq 1 ]
+	done
+	run tool pprof-diff --rules magic a.tsv b.tsv
+	status_is 2
+	has "--rules: 'magic' is no rule"
+}
+
+@test "edge pairs: exchanged closures are renamed, moved lines and addresses are nothing" {
+	wants_shared
+	for normalize in raw duration total; do
+		run tool pprof-diff --normalize $normalize "$edge/clo_a.pb.gz" "$edge/clo_b.pb.gz"
+		status_is 0
+		[ "${#lines[@]}" -eq 1 ]
+		for by in frames functions filefunctions files lines mappings; do
+			run tool pprof-diff --normalize $normalize --by $by "$edge/base.pb.gz" "$edge/shift.pb.gz"
+			[ "${#lines[@]}" -eq 1 ]
+		done
+	done
+	run tool pprof-diff --format json "$edge/clo_a.pb.gz" "$edge/clo_b.pb.gz"
+	[ "$(jq -c '[.renames[] | [.baseline_name, .incident_name, .joined, .rules[0]]]' <<<"$output")" = \
+		'[["main.Run.func1","main.Run.func2",true,"go-closure"],["main.Run.func2","main.Run.func1",true,"go-closure"]]' ]
+}
