@@ -9,12 +9,14 @@
 #include "cmd/fetch/export.h"
 #include "cmd/fetch/fetch.h"
 #include "cmd/fetch/flame.h"
+#include "cmd/fetch/flametree.h"
 #include "cmd/fetch/metrics.h"
 #include "cmd/fetch/provenance.h"
 
 #define COVERAGE_STEPS 60
 static const char folded_text[] = "the server cuts exports to a number of nodes: the function 'other' stands for the rest";
 
+#define GRAPH_BYTES (UINT64_C(4) << 30)
 #define NODES_DEFAULT 80 /* of a graph made here, as pprof-dot */
 
 /* ---- the export ---- */
@@ -207,7 +209,20 @@ static enum cli_status query_table(struct fetch *fetch)
 
 /* ---- the flame graph ---- */
 
-static struct pp_json *flame_object(const struct fetch *fetch, const struct flame *flame)
+/* The server's, or one that is made here. */
+struct picture {
+	struct flame flame;
+	struct pp_arena *arena;
+	const Pyro__FlameGraph *graph;
+};
+
+static void release_picture(struct picture *picture)
+{
+	flame_release(&picture->flame);
+	pp_arena_free(picture->arena);
+}
+
+static struct pp_json *flame_object(const struct fetch *fetch, const Pyro__FlameGraph *graph)
 {
 	char from[40], to[40];
 	struct pp_json *object = pp_json_object();
@@ -218,40 +233,61 @@ static struct pp_json *flame_object(const struct fetch *fetch, const struct flam
 	pp_json_str(object, "selector", pp_str_of(fetch->selector));
 	pp_json_str(object, "from", pp_str_of(when_text(from, sizeof(from), fetch->window.from_ms)));
 	pp_json_str(object, "to", pp_str_of(when_text(to, sizeof(to), fetch->window.to_ms)));
-	pp_json_i64(object, "total", flame->graph->total);
-	pp_json_add(object, "flamegraph", flame_json(flame->graph));
+	pp_json_i64(object, "total", graph->total);
+	pp_json_add(object, "flamegraph", flame_json(graph));
 	return object;
 }
 
-/* CLI_OK with the graph in *flame. Says the rest. */
-static enum cli_status get_flame(struct fetch *fetch, struct flame *flame)
+/* Of a window that is too long for a server to make a flame graph of it. */
+static enum cli_status make_flame(struct fetch *fetch, struct picture *picture)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	struct export export;
+	enum cli_status status = get_export(fetch, &export);
+
+	if (status == CLI_OK) {
+		cli_warn("%s: the flame graph is made here, from the exact profile", picture->flame.call.why);
+		picture->arena = pp_arena_new(GRAPH_BYTES);
+		if (picture->arena)
+			picture->graph = flametree_make(export.profile, export.profile->sample_types_n - 1, picture->arena, &err);
+		else
+			pp_fail(&err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
+		if (!picture->graph)
+			status = cli_report(NULL, &err);
+	}
+	export_release(&export);
+	return status;
+}
+
+/* CLI_OK with a graph. Says the rest. */
+static enum cli_status get_flame(struct fetch *fetch, struct picture *picture)
 {
 	struct question question = fetch_question(fetch);
 	int64_t longest;
-	enum cli_status status = flame_ask(&fetch->server, &question, PYRO__PROFILE_FORMAT__PROFILE_FORMAT_UNSPECIFIED, flame);
+	enum cli_status status = flame_ask(&fetch->server, &question, PYRO__PROFILE_FORMAT__PROFILE_FORMAT_UNSPECIFIED, &picture->flame);
 
+	picture->arena = NULL;
+	picture->graph = picture->flame.graph;
 	if (status == CLI_EMPTY)
 		return fetch_empty(fetch, "profile data");
-	if (status != CLI_OK) {
-		rpc_report(&flame->call);
-		if (when_limit(flame->call.why, &longest))
-			cli_error("a flame graph cannot be put together from shorter windows: -o pprof and -o table can");
-		return status;
-	}
-	return scope_is_all(&question.scope) ? CLI_OK : scope_prove(&fetch->server, &question, flame->graph->total, flame_total);
+	if (status == CLI_FAILED && when_limit(picture->flame.call.why, &longest))
+		return make_flame(fetch, picture);
+	if (status != CLI_OK)
+		return rpc_report(&picture->flame.call);
+	return scope_is_all(&question.scope) ? CLI_OK : scope_prove(&fetch->server, &question, picture->graph->total, flame_total);
 }
 
 static enum cli_status query_json(struct fetch *fetch)
 {
-	struct flame flame;
+	struct picture picture;
 	struct pp_sink sink;
-	enum cli_status status = get_flame(fetch, &flame);
+	enum cli_status status = get_flame(fetch, &picture);
 
 	if (status == CLI_OK)
 		status = fetch_open_text(fetch, &sink);
 	if (status == CLI_OK)
-		status = fetch_write_json(flame_object(fetch, &flame), &sink);
-	flame_release(&flame);
+		status = fetch_write_json(flame_object(fetch, picture.graph), &sink);
+	release_picture(&picture);
 	return status;
 }
 
@@ -341,7 +377,7 @@ static enum cli_status query_both(struct fetch *fetch)
 {
 	struct fetch_names group_by;
 	struct series series = {.lines = NULL};
-	struct flame flame;
+	struct picture picture;
 	struct pp_sink sink;
 	int64_t step_ms = 1;
 	enum cli_status status;
@@ -350,7 +386,7 @@ static enum cli_status query_both(struct fetch *fetch)
 		return cli_usage("--kind both needs -o json");
 	if ((status = fetch_step(fetch, &step_ms)) != CLI_OK || (status = fetch_names(&fetch->options->group_by, &group_by)) != CLI_OK)
 		return status;
-	status = get_flame(fetch, &flame);
+	status = get_flame(fetch, &picture);
 	if (status == CLI_OK)
 		status = metrics_ask(fetch, &group_by.list, step_ms, &series);
 	if (status == CLI_OK)
@@ -359,12 +395,12 @@ static enum cli_status query_both(struct fetch *fetch)
 		struct pp_json *object = pp_json_object();
 		if (object) {
 			pp_json_str(object, "query_type", PP_LIT("both"));
-			pp_json_add(object, "profile", flame_object(fetch, &flame));
+			pp_json_add(object, "profile", flame_object(fetch, picture.graph));
 			pp_json_add(object, "metrics", metrics_json(&series, step_ms));
 		}
 		status = fetch_write_json(object, &sink);
 	}
-	flame_release(&flame);
+	release_picture(&picture);
 	series_release(&series);
 	fetch_names_release(&group_by);
 	return status;
