@@ -244,6 +244,46 @@ incident/shop-3.cpu.pb.gz" ]
 	[ "$(ls case/incident/*.gz | wc -l)" -eq 6 ]
 }
 
+@test "from a case.tsv to the report, and nothing is made again" {
+	case_of shop
+	cp "$DATA/cases/slow-login/load.tsv" case
+	investigate() {
+		make -s -f "$ROOT/scripts/investigate.mk" CASE=case BIN="$PP_BUILD" URL="$STANDIN/key/$BATS_TEST_NUMBER/v2" FETCH='--keep-label endpoint'
+	}
+	run investigate
+	status_is 0
+	has "main.(*shop).login"
+	[ "$(sed 1d case/diff.tsv | wc -l)" -gt 10 ]
+	[ "$(jq -r .exit case/report.json)" != null ]
+	cp -r case before
+	mark=$(requests | wc -l)
+	run investigate
+	status_is 0
+	[ "$(requests | wc -l)" -eq $mark ]
+	diff -r before case
+	rm -r case/*/ case/*.txt case/*.md case/*.json case/diff.tsv case/fetch.tsv case/manifest.tsv
+	run investigate
+	diff -r before case
+}
+
+@test "an investigation without access has its report all the same" {
+	case_of shop
+	run make -s -f "$ROOT/scripts/investigate.mk" CASE=case BIN="$PP_BUILD" URL="$STANDIN/fault/403"
+	status_is 0
+	grep -q '^Exit: A' case/report.txt
+	run make -s -f "$ROOT/scripts/investigate.mk" CASE=case BIN="$PP_BUILD" URL="$STANDIN/fault/500"
+	[ "$status" -ne 0 ]
+}
+
+@test "through Grafana, with its credentials" {
+	case_of shop
+	GRAFANA_SERVER=$STANDIN/auth GRAFANA_TOKEN=sesame run tool pprof-fetch -d pyro-uid case case
+	status_is 0
+	[ "$(profiles | wc -l)" -eq 6 ]
+	! grep -rq sesame case
+	[ "$(value_of datasource_uid case/incident/shop-1.cpu.pb.gz.tsv)$(value_of datasource case/incident/shop-1.cpu.pb.gz.tsv)" = pyro-uid ]
+}
+
 @test "a folder that is no case, and mistakes" {
 	run fetch /v2 case nowhere
 	[ "$status" -ne 0 ]

@@ -37,6 +37,7 @@ struct service {
 	uint64_t connections_n, requests_n;
 	int64_t began_ms;
 	FILE *log;
+	const char *save; /* a folder, or NULL */
 };
 
 static int64_t now_ms(void)
@@ -88,6 +89,21 @@ static void log_request(struct service *service, const struct connection *c, con
 	fflush(service->log);
 }
 
+/* Keeps the body of a request as a file named after its number, to be sent again by others. */
+static void save_request(const struct service *service, const struct si_request *request)
+{
+	char path[4096];
+
+	if (!service->save)
+		return;
+	snprintf(path, sizeof(path), "%s/%" PRIu64 ".body", service->save, service->requests_n);
+	FILE *file = fopen(path, "w");
+	if (!file || fwrite(request->body.ptr, 1, request->body.len, file) != request->body.len)
+		cli_error("cannot write '%s': %s", path, strerror(errno));
+	if (file)
+		fclose(file);
+}
+
 /* ---- connections ---- */
 
 static void hang_up(struct connection *c, bool reset)
@@ -126,6 +142,7 @@ static void answer_request(struct service *service, struct connection *c, const 
 
 	service->requests_n++;
 	c->busy = true;
+	save_request(service, request);
 	si_respond(&service->server, request, &reply, &question, note);
 	log_request(service, c, request, &reply, (struct pp_str){question.bytes ? question.bytes : "", question.n}, note);
 	c->sent = c->out.n = 0;
@@ -317,6 +334,7 @@ int main(int argc, char **argv)
 	const struct cli_option options[] = {
 		{"replay", 0, CLI_STRING, &replay, "FOLDER", "recorded exchanges, for addresses that begin with /replay/SERVER", 0, 0, NULL},
 		{"log", 0, CLI_STRING, &log, "FILE", "a line for each request (TSV)", 0, 0, NULL},
+		{"save", 0, CLI_STRING, &service.save, "FOLDER", "keep the bodies of requests: NUMBER.body", 0, 0, NULL},
 		{"seconds", 0, CLI_COUNT, &seconds, "N", "end after N seconds (300), or when the parent process is gone", 1, 86400, NULL}};
 	const struct cli_command command = {"standin", "STORE.tsv", "answer as a Pyroscope server would, for tests", options, PP_COUNT(options)};
 	struct cli_list operands;
