@@ -210,6 +210,19 @@ const struct pp_json_value *pp_json_get(const struct pp_json_value *object, cons
 	return object ? outer(json_object_get(inner(object), key)) : NULL;
 }
 
+const struct pp_json_value *pp_json_next(const struct pp_json_value *object, const char **key)
+{
+	if (pp_json_kind_of(object) != PP_JSON_OBJECT)
+		return NULL;
+	/* jansson's interface takes an object that it does not change as one that it may. */
+	json_t *members = (json_t *)(uintptr_t)inner(object);
+	void *at = *key ? json_object_iter_next(members, json_object_key_to_iter(*key)) : json_object_iter(members);
+	if (!at)
+		return NULL;
+	*key = json_object_iter_key(at);
+	return outer(json_object_iter_value(at));
+}
+
 size_t pp_json_count(const struct pp_json_value *array)
 {
 	return array ? json_array_size(inner(array)) : 0;

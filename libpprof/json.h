@@ -39,6 +39,9 @@ const struct pp_json_value *pp_json_root(const struct pp_json *json);
 enum pp_json_kind pp_json_kind_of(const struct pp_json_value *value);
 /* The member of an object, or NULL. */
 const struct pp_json_value *pp_json_get(const struct pp_json_value *object, const char *key);
+/* The member of an object behind the one named *key, the first where that is NULL, in no order that means
+ * anything; *key becomes its name. NULL at the end. */
+const struct pp_json_value *pp_json_next(const struct pp_json_value *object, const char **key);
 /* The elements of an array; 0 and NULL for other kinds. */
 size_t pp_json_count(const struct pp_json_value *array);
 const struct pp_json_value *pp_json_at(const struct pp_json_value *array, size_t index);

@@ -223,7 +223,9 @@ static void build_mappings(const struct pp_legacy *l)
 		const struct pp_legacy_mapping *m = &l->mappings[i];
 		struct pp_mapping mapping = {.start = m->start, .limit = m->limit, .offset = m->offset,
 		                             .filename = pp_build_string(l->build, m->file),
-		                             .build_id = pp_build_string(l->build, m->build_id)};
+		                             .build_id = pp_build_string(l->build, m->build_id),
+		                             .has_functions = m->named_n > 0 && m->unnamed_n == 0};
+		mapping.has_filenames = mapping.has_line_numbers = mapping.has_functions && l->comments;
 		(void)pp_build_mapping(l->build, &mapping);
 	}
 }
@@ -246,7 +248,7 @@ static void build_samples(const struct pp_legacy *l)
 		for (uint32_t k = 0; k < sample->n; k++)
 			l->stacks[sample->first + k] = l->locations[l->stacks[sample->first + k]].index;
 		uint32_t stack = pp_build_stack(l->build, l->stacks + sample->first, sample->n);
-		uint32_t labels = pp_build_label_list(l->build, &label, sample->has_block_bytes);
+		uint32_t labels = sample->has_block_bytes ? pp_build_label_list(l->build, &label, 1) : sample->label_list;
 		(void)pp_build_sample(l->build, stack, labels, sample->values);
 	}
 }
@@ -256,7 +258,7 @@ static int build(struct pp_legacy *l)
 	uint32_t *order = pp_arena_alloc(l->arena, ((size_t)pp_intern_count(l->addresses) + 1) * sizeof(*order)), n;
 	if (!order)
 		return no_memory(l);
-	if (l->symbols && pp_legacy_apply_symbols(l) < 0)
+	if ((l->symbols && pp_legacy_apply_symbols(l) < 0) || (l->comments && pp_legacy_apply_comments(l) < 0))
 		return -1;
 	if (l->may_hold_handler)
 		remove_handler_frames(l);
@@ -314,6 +316,10 @@ struct pp_profile *pp_legacy_read(enum pp_format format, struct pp_source *sourc
 	pp_legacy_close(&l);
 	if (l.symbols)
 		pp_intern_free(l.symbols->addresses);
+	if (l.comments) {
+		pp_intern_free(l.comments->addresses);
+		pp_intern_free(l.comments->functions);
+	}
 	pp_intern_free(l.addresses);
 	pp_arena_free(l.arena);
 	pp_build_free(l.build);

@@ -19,6 +19,7 @@
 struct pp_legacy_location {
 	uint64_t address;
 	bool is_call;                  /* 1 was subtracted */
+	bool is_hidden;                /* its name follows from there being none in the comments */
 	uint32_t mapping;              /* or PP_NONE */
 	uint32_t index;                /* in the profile, PP_NONE: not used */
 	size_t line_first;
@@ -30,12 +31,14 @@ struct pp_legacy_sample {
 	uint32_t n;
 	bool has_block_bytes;
 	int64_t block_bytes; /* numeric label "bytes": what one object takes */
+	uint32_t label_list; /* of the builder; else */
 	int64_t values[PP_LEGACY_VALUES_MAX];
 };
 
 struct pp_legacy_mapping {
 	uint64_t start, limit, offset;
 	struct pp_str file, build_id;
+	size_t named_n, unnamed_n; /* locations that are used */
 };
 
 /* What stands for an address in the head of a symbolized file: names joined by "--", callers first. */
@@ -44,6 +47,13 @@ struct pp_legacy_symbols {
 	struct pp_str *names;
 	size_t names_capacity;
 	struct pp_str binary;
+};
+
+/* What Go writes as comments below stacks: where addresses are. */
+struct pp_legacy_comments {
+	struct pp_intern *addresses, *functions;
+	struct pp_line *lines; /* by address */
+	size_t lines_room;
 };
 
 struct pp_legacy {
@@ -77,6 +87,7 @@ struct pp_legacy {
 	bool may_repeat_leaf;     /* the second frame may be the leaf once more */
 	bool may_hold_handler;    /* most stacks may share a frame of the profiler behind the leaf */
 	struct pp_legacy_symbols *symbols; /* NULL: not a symbolized file */
+	struct pp_legacy_comments *comments; /* NULL: there are none */
 };
 
 /* ---- the input (legacy_input.c) ---- */
@@ -141,6 +152,11 @@ int pp_legacy_java_symbols(struct pp_legacy *l); /* "0xADDRESS function (file:li
 /* The head of a symbolized file; *inner is what follows. */
 int pp_legacy_symbol_head(struct pp_legacy *l, enum pp_format *inner);
 int pp_legacy_apply_symbols(struct pp_legacy *l);
+
+/* Passes over an empty line: 1; or a comment, after reading what Go tells in it: names, labels of the last
+ * sample. 0 for a line of another kind. */
+int pp_legacy_skip(struct pp_legacy *l);
+int pp_legacy_apply_comments(struct pp_legacy *l);
 
 /* The number of objects and their bytes that a sample of a heap stands for, where one in `rate` bytes is
  * sampled (a Poisson process): both divided by 1 - exp(-(bytes/objects)/rate), cut off to integers.

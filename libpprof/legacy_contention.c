@@ -89,7 +89,8 @@ int pp_legacy_contention(struct pp_legacy *l)
 	if (more > 0)
 		more = read_attributes(l, &cycles_per_s);
 	while (more > 0 && !pp_legacy_is_section(l->line)) {
-		if (!pp_legacy_blank(l) && read_stack(l, cycles_per_s) < 0)
+		int skipped = pp_legacy_skip(l);
+		if (skipped < 0 || (skipped == 0 && read_stack(l, cycles_per_s) < 0))
 			return -1;
 		more = pp_legacy_next(l);
 	}

@@ -44,8 +44,10 @@ int pp_legacy_count(struct pp_legacy *l)
 		;
 	if (more < 0 || read_head(l) < 0)
 		return -1;
-	while ((more = pp_legacy_next(l)) > 0 && !pp_legacy_is_section(l->line))
-		if (!pp_legacy_blank(l) && read_stack(l) < 0)
+	while ((more = pp_legacy_next(l)) > 0 && !pp_legacy_is_section(l->line)) {
+		int skipped = pp_legacy_skip(l);
+		if (skipped < 0 || (skipped == 0 && read_stack(l) < 0))
 			return -1;
+	}
 	return more < 0 ? -1 : pp_legacy_find_map(l);
 }

@@ -136,9 +136,11 @@ int pp_legacy_heap(struct pp_legacy *l)
 	while (more > 0 && l->line.len == 0);
 	if (more < 0 || read_heap_head(&h) < 0)
 		return -1;
-	while ((more = pp_legacy_next(l)) > 0 && !pp_legacy_is_map_head(l->line))
-		if (!pp_legacy_blank(l) && read_heap_line(&h) < 0)
+	while ((more = pp_legacy_next(l)) > 0 && !pp_legacy_is_map_head(l->line)) {
+		int skipped = pp_legacy_skip(l);
+		if (skipped < 0 || (skipped == 0 && read_heap_line(&h) < 0))
 			return -1;
+	}
 	return more < 0 ? -1 : pp_legacy_find_map(l);
 }
 

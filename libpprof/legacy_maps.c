@@ -196,7 +196,7 @@ static void take_brief(struct pp_str text, struct pp_legacy_mapping *m)
 /* Adds what the line maps, if that is code. False when it is not an entry. */
 static bool read_entry(struct pp_legacy *l, struct pp_str line)
 {
-	struct pp_legacy_mapping m = {0, 0, 0, {"", 0}, {"", 0}};
+	struct pp_legacy_mapping m = {.file = {"", 0}, .build_id = {"", 0}};
 	struct pp_str permissions = {"", 0};
 	if (!take_range(&line, &m))
 		return false;
@@ -412,7 +412,7 @@ static int index_mappings(struct pp_legacy *l, struct ranges ranges[2])
 /* The mapping of what no mapping holds: all there is. Of a symbolized file, of the program. */
 static int add_fake_mapping(struct pp_legacy *l, uint32_t *mapping)
 {
-	struct pp_legacy_mapping fake = {0, UINT64_MAX, 0, {"", 0}, {"", 0}};
+	struct pp_legacy_mapping fake = {.limit = UINT64_MAX, .file = {"", 0}, .build_id = {"", 0}};
 	if (*mapping != PP_NONE)
 		return 0;
 	if (l->symbols && l->mappings_n == 0)
@@ -447,6 +447,10 @@ int pp_legacy_assign_mappings(struct pp_legacy *l)
 			return -1;
 		if (location->mapping == PP_NONE)
 			location->mapping = fake;
+		if (location->lines_n > 0)
+			l->mappings[location->mapping].named_n++;
+		else
+			l->mappings[location->mapping].unnamed_n++;
 	}
 	return 0;
 }

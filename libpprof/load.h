@@ -1,7 +1,7 @@
 /* The front door: bytes of any readable format → model. Recognises by content, never by name:
  * gzip (any number of members) around, or without it, profile.proto, the records view, the samples
  * view, folded stacks, or a legacy profile: of gperftools (CPU, heap, growth, fragmentation, contention,
- * threads), Go (text), Java agents or jemalloc, perhaps with symbols in front (pprof --raw). Formats
+ * threads), Go (text, with the names in its comments), Java agents or jemalloc, perhaps with symbols in front (pprof --raw). Formats
  * that are recognised and not read (OTLP profiles, JFR, perf.data, gzip inside gzip, JSON, HTML, an archive)
  * are refused by their names with PP_EUNSUPPORTED or PP_EFORMAT. */
 #ifndef PP_LOAD_H

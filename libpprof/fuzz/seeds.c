@@ -70,7 +70,7 @@ static const struct pp_str legacy[] = {
 	BYTES("heap profile: 3: 96 [5: 160] @ heap_v2/524288\n1: 32 [2: 64] @ 0x10010 0x10020\n2: 64 [3: 96] @ 0x10030\n"
 	      "MAPPED_LIBRARIES:\n10000-20000: /srv/shop (@400) abc123\n20000-30000 r--p 00000000 00:00 0\n"),
 	BYTES("heap profile: 1: 96 [1: 96] @ growthz\n1: 96 [1: 96] @ 0x10 0x20\n"),
-	BYTES("goroutine profile: total 3\n2 @ 0x10 0x20\n#\t0x10\tmain\n\n1 @ 0x30\n"),
+	BYTES("goroutine profile: total 3\n2 @ 0x11 0x20\n# labels: {\"a\":\"b\"}\n#\t0x10\tmain+0x1\tm.go:7\n\n1 @ 0x30\n"),
 	BYTES("--- threadz 1 ---\n\n--- Thread 7f00 (name: main/1) stack: ---\n  PC: 0x10 f\n 0x20: main\n"
 	      "--- Thread 7f01 (name: a/2) stack: ---\n  [same as previous thread]\n--- Memory map: ---\n 10-40: x\n"),
 	BYTES("--- contentionz 1 ---\ncycles/second = 2000000000\nsampling period = 100\nms since reset = 5\n"

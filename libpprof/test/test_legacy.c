@@ -65,8 +65,14 @@ static void print_profile(struct pp_buf *buf, const struct pp_profile *p)
 		print(buf, ":");
 		for (uint32_t i = 0; i < stack->n; i++)
 			print_location(buf, p, &p->locations[stack->locations[i]]);
-		for (uint32_t i = 0; i < labels->n; i++)
-			print(buf, " %s=%lld", pp_string(p, labels->labels[i].key).ptr, (long long)labels->labels[i].num);
+		for (uint32_t i = 0; i < labels->n; i++) {
+			if (labels->labels[i].str)
+				print(buf, " %s=%s", pp_string(p, labels->labels[i].key).ptr,
+				      pp_string(p, labels->labels[i].str).ptr);
+			else
+				print(buf, " %s=%lld", pp_string(p, labels->labels[i].key).ptr,
+				      (long long)labels->labels[i].num);
+		}
 		print(buf, "\n");
 	}
 	for (uint32_t i = 0; i < p->mappings_n; i++)
@@ -257,6 +263,27 @@ static void reads_java(void **state)
 	REFUSES("--- heapz 1 ---\nformat = cpp\n", 16, "line 2: a format that is not java");
 }
 
+/* ---- what Go tells in comments ---- */
+
+static void reads_comments_of_go(void **state)
+{
+	(void)state;
+
+	/* Functions of the runtime at the leaf are not named, nor the one at the root. */
+	READS("goroutine profile: total 3\n2 @ 0x11 0x21 0x31 0x41\n# labels: {\"b\":\"2\", \"a\":\"x\\\"y\", \"c\":3}\n"
+	      "#\t0x20\tmain.(*T[go.shape.struct { A int }]).f+0x1\t\t/src/a b.go:7\n#\t0x30\tmain.main+0x2\t/src/c.go:-1\n\n"
+	      "1 @ 0x11 0x51\n#\t0x10\tmain.other+0x1\t/src/c.go:9\n#\t0x50\tx+0x1\n# labels: no\n#\t0x50\tx\tf.go:1\n"
+	      "1 @ 0x61 0x11 0x21 0x71\n",
+	      "goroutine/count period 1\n"
+	      "2: main.other(/src/c.go:9)@0 main.(*T[go.shape.struct { A int }]).f(/src/a b.go:7)@0 main.main(/src/c.go:-1)@0"
+	      " runtime.goexit@0 a=x\"y b=2\n1: main.other(/src/c.go:9)@0 runtime.goexit@0\n"
+	      "1: runtime.?@0 main.other(/src/c.go:9)@0 main.(*T[go.shape.struct { A int }]).f(/src/a b.go:7)@0 runtime.goexit@0\n" FAKE);
+	READS("--- mutex:\n7 1 @ 0x11\n#\t0x10\tf+0x1\tf.go:3\n",
+	      "contentions/count delay/nanoseconds period 1\n1 7: f(f.go:3)@0\n" FAKE);
+	READS("heap profile: 1: 8 [1: 8] @ heap/2\n1: 8 [1: 8] @ 0x11\n#\t0x10\tf+0x1\tf.go:3\n",
+	      "objects/count space/bytes period 1\n1 8: f(f.go:3)@0 bytes=8\n" FAKE);
+}
+
 /* ---- memory maps ---- */
 
 #define COUNT "x profile: total 1\n1 @ "
@@ -335,6 +362,7 @@ int main(void)
 		cmocka_unit_test(reads_threads),
 		cmocka_unit_test(reads_contention),
 		cmocka_unit_test(reads_java),
+		cmocka_unit_test(reads_comments_of_go),
 		cmocka_unit_test(reads_memory_maps),
 		cmocka_unit_test(reads_symbolized),
 		cmocka_unit_test(sets_drop_frames_by_type),
