@@ -64,8 +64,7 @@ bool pd_file_is_script(struct pp_str file)
 	return any(file, ends, script_ends) || starts(file, "node:");
 }
 
-/* Node.js profilers write "./src/cart.js:render:44" and ":(idle):0": the name alone. */
-static struct pp_str script_name(struct pp_str name)
+struct pp_str pd_script_function(struct pp_str name)
 {
 	size_t end = name.len;
 
@@ -315,7 +314,7 @@ enum pd_frame_class pd_frame_classify(struct pp_str name, struct pp_str file, st
 {
 	if (pp_str_eq(file, PP_LIT("?")) || pp_str_eq(file, PP_LIT("<unknown>")))
 		file.len = 0;
-	name = script_name(name);
+	name = pd_script_function(name);
 	if (any(name, starts, go_collector) || any(name, starts, other_collectors))
 		return PD_FRAME_COLLECTOR;
 	if (!name.len && !file.len) {
@@ -343,160 +342,4 @@ enum pd_frame_class pd_frame_classify(struct pp_str name, struct pp_str file, st
 	if (!file.len && go_std_package(name))
 		return PD_FRAME_RUNTIME;
 	return PD_FRAME_APP;
-}
-
-/* ---- one name in every build ---- */
-
-static bool hex_digit(char c)
-{
-	return digit(c) || (c >= 'a' && c <= 'f');
-}
-
-/* Whether the n bytes at tail are word and then only digits and dots (at least one digit). */
-static bool numbered(const char *tail, size_t n, const char *word)
-{
-	size_t w = strlen(word);
-
-	if (n <= w || memcmp(tail, word, w) != 0 || !digit(tail[w]))
-		return false;
-	for (size_t i = w; i < n; i++)
-		if (!digit(tail[i]) && tail[i] != '.')
-			return false;
-	return true;
-}
-
-/* The last part of the name, after the last of '.', that goes: Go's closures and compiler clones. */
-static size_t cut_dot_part(const char *name, size_t n)
-{
-	static const char *const closures[] = {"func", "gowrap", "deferwrap", NULL};
-	static const char *const clones[] = {"constprop", "isra", "part", "cold", "llvm", "clone", "lto_priv", NULL};
-	size_t dot = n;
-
-	while (dot > 0 && name[dot - 1] != '.')
-		dot--;
-	if (dot < 2)
-		return n;
-	const char *tail = name + dot;
-	size_t tail_n = n - dot;
-	for (const char *const *c = closures; *c; c++)
-		if (numbered(tail, tail_n, *c))
-			return dot - 1;
-	for (const char *const *c = clones; *c; c++)
-		if (tail_n == strlen(*c) && memcmp(tail, *c, tail_n) == 0)
-			return dot - 1;
-	/* A number alone: "f.func1.2" and "f.constprop.0" lose it, to lose the rest on the next turn. */
-	bool only_digits = tail_n > 0;
-	for (size_t i = 0; i < tail_n; i++)
-		only_digits = only_digits && digit(tail[i]);
-	return only_digits ? dot - 1 : n;
-}
-
-static size_t cut_end(const char *name, size_t n)
-{
-	static const char *const closed[] = {"::{{closure}}", "::{closure#0}", "::{closure}", NULL};
-	struct pp_str text = {name, n};
-
-	if (ends(text, "-fm") || ends(text, "-range1"))
-		return n - (ends(text, "-fm") ? 3 : 7);
-	for (const char *const *c = closed; *c; c++)
-		if (ends(text, *c))
-			return n - strlen(*c);
-	/* Rust: "::h" and 16 hexadecimal digits. */
-	if (n > 19 && memcmp(name + n - 19, "::h", 3) == 0) {
-		size_t i = n - 16;
-		while (i < n && hex_digit(name[i]))
-			i++;
-		if (i == n)
-			return n - 19;
-	}
-	return cut_dot_part(name, n);
-}
-
-/* Removes Go's type arguments "[...]" (also written out) and the numbers of Java's lambdas. */
-static size_t cut_inside(char *name, size_t n)
-{
-	size_t out = 0;
-	int depth = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (name[i] == '[' && i > 0) {
-			depth++;
-		} else if (name[i] == ']' && depth > 0) {
-			depth--;
-		} else if (depth == 0) {
-			name[out++] = name[i];
-			if (out > 9 && memcmp(name + out - 9, "$$Lambda$", 9) == 0)
-				while (i + 1 < n && (hex_digit(name[i + 1]) || name[i + 1] == '/' || name[i + 1] == 'x'))
-					i++;
-		}
-	}
-	return depth == 0 ? out : n;
-}
-
-/* Dotted names, up to where type arguments begin: not C++ or Rust, where brackets mean arrays. */
-static bool go_or_java(struct pp_str name)
-{
-	const char *bracket = name.len ? memchr(name.ptr, '[', name.len) : NULL;
-	size_t n = bracket ? (size_t)(bracket - name.ptr) : name.len;
-
-	return n > 0 && memchr(name.ptr, '.', n) && !memchr(name.ptr, ' ', n) && !memchr(name.ptr, ':', n);
-}
-
-/* The JVM's closures: "a.B.$anonfun$run$2" and "a.B.lambda$run$0" are "a.B.run". */
-static size_t unlambda(char *name, size_t n)
-{
-	static const char *const closures[] = {"$anonfun$", "lambda$", NULL};
-	size_t end = n, part = n;
-
-	while (end > 0 && digit(name[end - 1]))
-		end--;
-	if (end > 1 && end < n && name[end - 1] == '$' && name[end - 2] != '$' && name[end - 2] != '.')
-		n = part = end - 1;
-	while (part > 0 && name[part - 1] != '.' && name[part - 1] != '/')
-		part--;
-	for (const char *const *c = closures; *c; c++) {
-		size_t length = strlen(*c);
-		if (n - part > length && memcmp(name + part, *c, length) == 0) {
-			memmove(name + part, name + part + length, n - part - length);
-			return n - length;
-		}
-	}
-	return n;
-}
-
-bool pd_frame_anonymous(struct pp_str folded)
-{
-	static const char *const names[] = {"(anonymous)", "<anonymous>", "anonymous", "<lambda>", "<listcomp>", "<dictcomp>",
-	                                    "<setcomp>", "<genexpr>", NULL};
-
-	for (const char *const *name = names; *name; name++)
-		if (pp_str_eq(folded, pp_str_of(*name)))
-			return true;
-	return false;
-}
-
-size_t pd_frame_fold(struct pp_str name, char *out)
-{
-	size_t n = name.len, before;
-
-	name = script_name(name);
-	n = name.len;
-	memcpy(out, name.ptr, n);
-	if (go_or_java(name)) {
-		n = cut_inside(out, n);
-		if (n == name.len)
-			memcpy(out, name.ptr, n);
-	}
-	do {
-		before = n;
-		n = cut_end(out, n);
-	} while (n < before);
-	if (go_or_java(name))
-		n = unlambda(out, n);
-	/* Nothing left of it: keep the name. */
-	if (n == 0) {
-		n = name.len;
-		memcpy(out, name.ptr, n);
-	}
-	return n;
 }

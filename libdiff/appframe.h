@@ -18,14 +18,8 @@ const char *pd_frame_class_name(enum pd_frame_class class_);
 /* Any of the three may be "". Pure: the same arguments give the same class. */
 enum pd_frame_class pd_frame_classify(struct pp_str name, struct pp_str file, struct pp_str mapping);
 
-/* The name under which a function is known in every build: closures become the function that holds
- * them ("main.f.func1" is "main.f"), type arguments, compiler clones, hashes and lambda numbers go.
- * Writes at most name.len bytes to out and returns how many. */
-size_t pd_frame_fold(struct pp_str name, char *out);
-
-/* A closure that has no name of its own: the function that called it, in the same file and without a
- * library in between, stands for it. */
-bool pd_frame_anonymous(struct pp_str folded);
+/* Node.js profilers write "./src/cart.js:render:44" and ":(idle):0": the name alone. */
+struct pp_str pd_script_function(struct pp_str name);
 
 /* Whether a file is JavaScript or TypeScript, or Node.js itself. */
 bool pd_file_is_script(struct pp_str file);

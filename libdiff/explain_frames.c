@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libdiff/canonical.h"
+#include "libdiff/holder.h"
+
 int ex_new_frame(struct pd_explain *ex, const char *name, size_t name_n, struct pp_str file, enum pd_frame_class class_,
                  struct pp_error *err)
 {
@@ -44,7 +47,7 @@ static int classify(struct pd_explain *ex, struct pp_str name, struct pp_str fil
 static uint32_t frame_of(struct pd_explain *ex, struct pp_str name, struct pp_str file, struct pp_str mapping, bool scripts,
                          char **key, size_t *key_cap, struct pp_error *err)
 {
-	size_t want = name.len + file.len + mapping.len + 16, n;
+	size_t want = PD_CANONICAL_MAX(name.len) + 1 + file.len + mapping.len, n;
 	enum pd_frame_class class_;
 	bool is_new;
 
@@ -58,7 +61,7 @@ static uint32_t frame_of(struct pd_explain *ex, struct pp_str name, struct pp_st
 		*key_cap = want * 2;
 	}
 	if (name.len)
-		n = pd_frame_fold(name, *key);
+		n = pd_holder(name, *key);
 	else
 		memcpy(*key, mapping.ptr, n = mapping.len);
 	size_t name_n = n;

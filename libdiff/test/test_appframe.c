@@ -88,49 +88,10 @@ static void frames_are_classified(void **state)
 	}
 }
 
-static void names_are_folded(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *name, *folded;
-	} cases[] = {
-		{"main.f", "main.f"},
-		{"main.f.func1", "main.f"},
-		{"main.run.func1.1", "main.run"},
-		{"main.(*Shop).rank.func2", "main.(*Shop).rank"},
-		{"main.(*Shop).Serve-fm", "main.(*Shop).Serve"},
-		{"main.f.gowrap1", "main.f"},
-		{"main.Map[go.shape.int]", "main.Map"},
-		{"main.Map[go.shape.struct { a int }].func1", "main.Map"},
-		{"gopkg.in/yaml.v3.Decode", "gopkg.in/yaml.v3.Decode"},
-		{"shop::total::h0123456789abcdef", "shop::total"},
-		{"shop::serve::{{closure}}::{{closure}}", "shop::serve"},
-		{"parse.constprop.0", "parse"},
-		{"parse.part.3.cold", "parse"},
-		{"com.acme.Shop$$Lambda$123/0x00000008.apply", "com.acme.Shop$$Lambda$.apply"},
-		{"kafka/log/UnifiedLog.$anonfun$append$2", "kafka/log/UnifiedLog.append"},
-		{"com.acme.Shop.lambda$total$0", "com.acme.Shop.total"},
-		{"com.acme.Shop.callback$1", "com.acme.Shop.callback"},
-		{"./src/cart.js:render:44", "render"},
-		{":execute:131", "execute"},
-		{"func1", "func1"},
-		{"(anonymous)", "(anonymous)"},
-		{"", ""},
-	};
-	char out[200];
-
-	for (size_t i = 0; i < PP_COUNT(cases); i++) {
-		size_t n = pd_frame_fold(pp_str_of(cases[i].name), out);
-		out[n] = '\0';
-		assert_string_equal(out, cases[i].folded);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_are_classified),
-		cmocka_unit_test(names_are_folded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
