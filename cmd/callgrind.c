@@ -20,8 +20,12 @@ struct writer {
 	bool has_decreases;
 };
 
+static const struct pp_limits limits = PP_LIMITS_DEFAULT;
+
 static int no_memory(struct writer *w)
 {
+	if (w->arena && pp_arena_over(w->arena))
+		return pp_fail(w->err, PP_ELIMIT, PP_NO_OFFSET, "needs more memory to write than is allowed");
 	return pp_fail(w->err, PP_ENOMEM, PP_NO_OFFSET, "no memory to write callgrind's format");
 }
 
@@ -202,7 +206,7 @@ static int write_head(struct writer *w)
 
 static int write_all(struct writer *w)
 {
-	w->arena = pp_arena_new(UINT64_MAX / 2);
+	w->arena = pp_arena_new(limits.model_bytes);
 	for (int i = 0; i < KINDS_N; i++)
 		if (!w->arena || !(w->names[i] = pp_intern_new(w->arena)))
 			return no_memory(w);

@@ -2,6 +2,24 @@
 
 #include <stdlib.h>
 
+/* Few locations that share many lines would make endless text of a small profile. */
+#define FRAMES_MAX 1000000
+
+static int check_depths(const struct viewed *viewed, const struct export_stacks *stacks, struct pp_error *err)
+{
+	const struct pp_profile *p = viewed->profile;
+	for (uint32_t s = 0; s < p->stacks_n; s++) {
+		uint64_t frames = 0;
+		for (uint32_t i = 0; i < p->stacks[s].n; i++) {
+			const uint32_t location = p->stacks[s].locations[i];
+			frames += stacks->map.first[location + 1] - stacks->map.first[location];
+		}
+		if (frames > FRAMES_MAX)
+			return pp_fail(err, PP_ELIMIT, PP_NO_OFFSET, "a stack of more than %d frames", FRAMES_MAX);
+	}
+	return 0;
+}
+
 /* No part of the sums overflows where the sizes of all values add up. */
 static int sum_stacks(const struct viewed *viewed, struct export_stacks *stacks, struct pp_error *err)
 {
@@ -27,7 +45,7 @@ int export_stacks_make(const struct viewed *viewed, struct export_stacks *stacks
 	*stacks = (struct export_stacks){.frames = pp_frames_new(PP_BY_FRAMES, err)};
 	if (!stacks->frames || pp_frames_map(stacks->frames, viewed->profile, &stacks->map, err) != 0)
 		return -1;
-	return sum_stacks(viewed, stacks, err);
+	return check_depths(viewed, stacks, err) != 0 ? -1 : sum_stacks(viewed, stacks, err);
 }
 
 void export_stacks_release(struct export_stacks *stacks)

@@ -51,16 +51,17 @@ static int read_head_line(struct pp_legacy *l)
 	return memchr(text.ptr, '=', text.len) ? 0 : pp_legacy_bad_line(l, "not '0xADDRESS NAMES' nor 'name=value'");
 }
 
-/* The line that says what follows is there or not, and is not part of it. */
+/* "--- heap": the line that says what follows, which is there or not and not part of it. Heads of profiles have
+ * more than one word. */
 static bool is_kind_line(const unsigned char *bytes, size_t n)
 {
-	static const char *const kinds[] = {"--- heap", "--- profile", "--- growth", "--- contention", "--- cpu"};
-	for (size_t i = 0; i < PP_COUNT(kinds); i++) {
-		size_t length = strlen(kinds[i]);
-		if (n > length && memcmp(bytes, kinds[i], length) == 0 && (bytes[length] == '\n' || bytes[length] == '\r'))
-			return true;
-	}
-	return false;
+	static const char mark[] = "--- ";
+	size_t at = sizeof(mark) - 1;
+	if (n <= at || memcmp(bytes, mark, at) != 0)
+		return false;
+	while (at < n && bytes[at] >= 'a' && bytes[at] <= 'z')
+		at++;
+	return at > sizeof(mark) - 1 && at < n && (bytes[at] == '\n' || bytes[at] == '\r');
 }
 
 static int recognise(struct pp_legacy *l, enum pp_format *inner)

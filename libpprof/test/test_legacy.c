@@ -320,6 +320,8 @@ static void reads_symbolized(void **state)
 	READS("--- symbol\nbinary=/srv/shop\n0x0000000000000010 f--g\n0x20 main\n---\n--- heap\n"
 	      "heap profile: 1: 9 [1: 9] @ heapprofile\n1: 9 [1: 9] @ 0x11 0x21 0x31\n",
 	      "objects/count space/bytes period 1\n1 9: g<f@0 main@0 30@0 bytes=9\n0-ffffffffffffffff+0 /srv/shop \n");
+	READS("--- symbol\n0x10 f\n---\n--- wall\n--- mutex:\n7 1 @ 0x11\n",
+	      "contentions/count delay/nanoseconds period 1\n1 7: f@0\n" FAKE);
 	/* Symbols of numbers. */
 	READS("--- symbol\n0x1 f\n0x2 main\n---\nx profile: total 1\n1 @ 0x1 0x2\n", "x/count period 1\n1: f@0 main@0\n" FAKE);
 	/* PHP's memprof: bytes, in the form of a CPU profile with the period 0 */
