@@ -25,7 +25,7 @@ struct question fetch_question(const struct fetch *fetch)
 
 enum cli_status fetch_open_text(struct fetch *fetch, struct pp_sink *sink)
 {
-	enum cli_status status = output_open(&fetch->output, false);
+	enum cli_status status = fetch->opened ? CLI_OK : output_open(&fetch->output, false);
 
 	if (status != CLI_OK)
 		return status;

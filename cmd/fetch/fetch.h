@@ -61,7 +61,7 @@ enum cli_status fetch_case(struct fetch *fetch);
 enum cli_status fetch_empty(const struct fetch *fetch, const char *what);
 /* The question of the options. */
 struct question fetch_question(const struct fetch *fetch);
-/* Opens the output for text, and the sink for it. */
+/* Opens the output for text, if that has not been done, and the sink for it. */
 enum cli_status fetch_open_text(struct fetch *fetch, struct pp_sink *sink);
 /* AUTO resolved: for people on a terminal. Text forms only. */
 enum table_format fetch_table_format(const struct fetch *fetch);

@@ -373,6 +373,20 @@ static enum cli_status query_dot(struct fetch *fetch)
 
 /* ---- both kinds ---- */
 
+/* For people: one table below the other. */
+static enum cli_status print_both(struct fetch *fetch)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	struct pp_sink sink;
+	enum cli_status status = query_table(fetch);
+
+	if (status == CLI_OK)
+		status = fetch_open_text(fetch, &sink);
+	if (status == CLI_OK && pp_sink_str(&sink, "\n", &err) != 0)
+		status = cli_report(NULL, &err);
+	return status == CLI_OK ? fetch_metrics(fetch) : status;
+}
+
 static enum cli_status query_both(struct fetch *fetch)
 {
 	struct fetch_names group_by;
@@ -382,8 +396,10 @@ static enum cli_status query_both(struct fetch *fetch)
 	int64_t step_ms = 1;
 	enum cli_status status;
 
+	if (fetch->options->format == FETCH_TABLE || fetch->options->format == FETCH_MARKDOWN)
+		return print_both(fetch);
 	if (fetch->options->format != FETCH_JSON)
-		return cli_usage("--kind both needs -o json");
+		return cli_usage("--kind both needs -o json, table or markdown");
 	if ((status = fetch_step(fetch, &step_ms)) != CLI_OK || (status = fetch_names(&fetch->options->group_by, &group_by)) != CLI_OK)
 		return status;
 	status = get_flame(fetch, &picture);

@@ -292,3 +292,13 @@ shop.pb.gz.tsv" ]
 	[ "$(requests SelectMergeProfile | cut -f 15)" = "{\"profileTypeID\": \"$CPU\", \"labelSelector\": \"{service_name=\\\\\"shop\\\\\"}\", \"start\": \"1773237600000\", \"end\": \"1773241200000\"}" ]
 	[ "$(requests SelectMergeProfile | cut -f 5,8,12)" = "POST	application/proto	*/*;allow-utf8-labelnames=true" ]
 }
+
+@test "both kinds for people: the ranking, and the values over time below it" {
+	run query v2 "$SHOP" --kind both -o table --step 600
+	status_is 0
+	has "Total: 20.55s"
+	has "VALUE  TIME"
+	run query v2 "$SHOP" --kind both -o tsv
+	status_is 2
+	has "--kind both needs -o json, table or markdown"
+}
