@@ -141,8 +141,22 @@ static int read_list(struct pp_graph_labels *labels, uint32_t l, struct pp_error
 	return 0;
 }
 
-static int add_values(struct pp_graph_labels *labels, uint32_t frame, uint32_t strings, uint32_t number,
-                      const int64_t values[2], bool flat, struct pp_error *err)
+/* What the samples of one label list add up to at a frame. */
+struct sums {
+	int64_t flat[2], cum[2];
+	uint32_t list, sample; /* of the last addition, plus 1 */
+};
+
+struct collector {
+	struct pp_graph_labels *labels;
+	const unsigned char *kept;
+	struct sums *sums; /* by frame */
+	uint32_t *touched; /* frames with sums of the list at hand */
+	uint32_t touched_n;
+};
+
+static int add_entry(struct pp_graph_labels *labels, uint32_t frame, uint32_t strings, uint32_t number,
+                     const struct sums *sums, struct pp_error *err)
 {
 	const uint32_t key[3] = {frame, strings, number};
 	bool is_new;
@@ -158,46 +172,59 @@ static int add_values(struct pp_graph_labels *labels, uint32_t frame, uint32_t s
 		labels->entries_n = (size_t)index + 1;
 	}
 	/* No sum is over the total, which fits. */
-	for (size_t i = 0; i < 2; i++)
-		*(flat ? &labels->entries[index].flat[i] : &labels->entries[index].cum[i]) += values[i];
+	for (size_t i = 0; i < 2; i++) {
+		labels->entries[index].flat[i] += sums->flat[i];
+		labels->entries[index].cum[i] += sums->cum[i];
+	}
 	return 0;
 }
 
-static int add_at(struct pp_graph_labels *labels, uint32_t frame, const struct tags *tags, const int64_t values[2],
-                  bool flat, struct pp_error *err)
+static void add_sample(struct collector *collector, uint32_t s, uint32_t list)
 {
-	if (tags->strings != 0 && add_values(labels, frame, tags->strings, PP_NONE, values, flat, err) != 0)
-		return -1;
-	for (uint32_t i = 0; i < tags->n; i++)
-		if (add_values(labels, frame, tags->strings, labels->numbers[tags->first + i], values, flat, err) != 0)
-			return -1;
-	return 0;
-}
-
-static int add_sample(struct pp_graph_labels *labels, uint32_t s, const unsigned char *kept, uint32_t *seen,
-                      struct pp_error *err)
-{
+	const struct pp_graph_labels *labels = collector->labels;
 	const struct pp_profile *p = labels->sides[0].profile;
 	const struct pp_frame_map *map = labels->sides[0].map;
-	const struct tags *tags = &labels->tags[p->sample_labels[s]];
 	const struct pp_stack *stack = pp_sample_stack(p, s);
 	const int64_t values[2] = {pp_value(p, s, labels->sides[0].column),
 	                           labels->sides_n > 1 ? pp_value(p, s, labels->sides[1].column) : 0};
 
-	if ((values[0] == 0 && values[1] == 0) || (tags->strings == 0 && tags->n == 0))
-		return 0;
+	if (values[0] == 0 && values[1] == 0)
+		return;
 	for (uint32_t i = 0; i < stack->n; i++)
 		for (uint32_t f = map->first[stack->locations[i]]; f < map->first[stack->locations[i] + 1]; f++) {
 			const uint32_t frame = map->frame[f];
 			const bool is_leaf = i == 0 && f == map->first[stack->locations[0]];
-			if (!kept[frame])
+			struct sums *sums = &collector->sums[frame];
+			if (!collector->kept[frame])
 				continue;
-			if (is_leaf && add_at(labels, frame, tags, values, true, err) != 0)
-				return -1;
-			if (seen[frame] != s + 1 && add_at(labels, frame, tags, values, false, err) != 0)
-				return -1;
-			seen[frame] = s + 1;
+			if (sums->list != list + 1) {
+				*sums = (struct sums){{0, 0}, {0, 0}, list + 1, 0};
+				collector->touched[collector->touched_n++] = frame;
+			}
+			for (size_t k = 0; k < 2; k++) {
+				sums->flat[k] += is_leaf ? values[k] : 0;
+				sums->cum[k] += sums->sample != s + 1 ? values[k] : 0;
+			}
+			sums->sample = s + 1;
 		}
+}
+
+/* The sums of a list count for its strings, and for each of its numbers. */
+static int end_list(struct collector *collector, const struct tags *tags, struct pp_error *err)
+{
+	struct pp_graph_labels *labels = collector->labels;
+
+	for (uint32_t t = 0; t < collector->touched_n; t++) {
+		const uint32_t frame = collector->touched[t];
+		if (tags->strings != 0 &&
+		    add_entry(labels, frame, tags->strings, PP_NONE, &collector->sums[frame], err) != 0)
+			return -1;
+		for (uint32_t i = 0; i < tags->n; i++)
+			if (add_entry(labels, frame, tags->strings, labels->numbers[tags->first + i],
+			              &collector->sums[frame], err) != 0)
+				return -1;
+	}
+	collector->touched_n = 0;
 	return 0;
 }
 
@@ -233,19 +260,57 @@ static int finish(struct pp_graph_labels *labels, uint32_t frames_n, uint64_t cu
 	return 0;
 }
 
+/* Samples by label list: those of list l are by_list[first[l] … first[l + 1]). */
+static void sort_samples(const struct pp_profile *p, uint32_t *first, uint32_t *by_list)
+{
+	for (uint32_t s = 0; s < p->samples_n; s++)
+		first[p->sample_labels[s] + 2]++;
+	for (uint32_t l = 0; l < p->label_lists_n; l++)
+		first[l + 2] += first[l + 1];
+	for (uint32_t s = 0; s < p->samples_n; s++)
+		by_list[first[p->sample_labels[s] + 1]++] = s;
+}
+
+static int collect_lists(struct collector *collector, const uint32_t *first, const uint32_t *by_list,
+                         struct pp_error *err)
+{
+	struct pp_graph_labels *labels = collector->labels;
+	const unsigned char *keep = labels->sides[0].keep;
+
+	for (uint32_t l = 0; l < labels->sides[0].profile->label_lists_n; l++) {
+		if (read_list(labels, l, err) != 0)
+			return -1;
+		if (labels->tags[l].strings == 0 && labels->tags[l].n == 0)
+			continue;
+		for (uint32_t i = first[l]; i < first[l + 1]; i++)
+			if (!keep || keep[by_list[i]])
+				add_sample(collector, by_list[i], l);
+		if (end_list(collector, &labels->tags[l], err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int collect(struct pp_graph_labels *labels, const unsigned char *kept, uint32_t frames_n, uint64_t cut,
                    struct pp_error *err)
 {
 	const struct pp_profile *p = labels->sides[0].profile;
-	uint32_t *seen = calloc((size_t)frames_n + 1, sizeof *seen);
-	int status = seen ? 0 : no_memory(err);
+	struct collector collector = {labels, kept, calloc((size_t)frames_n + 1, sizeof *collector.sums),
+	                              malloc(((size_t)frames_n + 1) * sizeof *collector.touched), 0};
+	uint32_t *first = calloc((size_t)p->label_lists_n + 3, sizeof *first);
+	uint32_t *by_list = malloc(((size_t)p->samples_n + 1) * sizeof *by_list);
+	int status = -1;
 
-	for (uint32_t l = 0; l < p->label_lists_n && status == 0; l++)
-		status = read_list(labels, l, err);
-	for (uint32_t s = 0; s < p->samples_n && status == 0; s++)
-		if (!labels->sides[0].keep || labels->sides[0].keep[s])
-			status = add_sample(labels, s, kept, seen, err);
-	free(seen);
+	if (!collector.sums || !collector.touched || !first || !by_list) {
+		no_memory(err);
+	} else {
+		sort_samples(p, first, by_list);
+		status = collect_lists(&collector, first, by_list, err);
+	}
+	free(collector.sums);
+	free(collector.touched);
+	free(first);
+	free(by_list);
 	return status == 0 ? finish(labels, frames_n, cut, err) : -1;
 }
 
