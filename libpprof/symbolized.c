@@ -78,7 +78,10 @@ static int recognise(struct pp_legacy *l, enum pp_format *inner)
 		*inner = PP_FORMAT_CPU;
 		return 0;
 	}
-	return pp_sniff(bytes, (size_t)n, n < PP_SNIFF_BYTES, inner, l->err);
+	struct pp_error why = PP_ERROR_INIT;
+	if (pp_sniff(bytes, (size_t)n, n < PP_SNIFF_BYTES, inner, &why) < 0)
+		return pp_fail(l->err, why.code, pp_legacy_offset(l), "behind the symbols: %s", why.text);
+	return 0;
 }
 
 int pp_legacy_symbol_head(struct pp_legacy *l, enum pp_format *inner)

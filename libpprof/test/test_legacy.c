@@ -332,7 +332,8 @@ static void reads_symbolized(void **state)
 	REFUSES("--- symbol\n0x1 f\n", 17, "no profile behind the symbols");
 	REFUSES("--- symbol\n0x1\n---\n", 11, "line 2: not '0xADDRESS NAMES'");
 	REFUSES("--- symbol\n---\nmain 1\n", 15, "is not a legacy profile behind a head of symbols");
-	REFUSES("--- symbol\n---\n--- symbol\n---\n", 15, "is not a legacy profile behind a head of symbols");
+	REFUSES("--- symbol\n---\n--- symbol \n---\n", 15, "is not a legacy profile behind a head of symbols");
+	assert_refuses(PP_LIT("--- symbol\n---\n{}\n"), PP_STRICT, PP_EUNSUPPORTED, 15, "behind the symbols: JSON: not read");
 }
 
 static void sets_drop_frames_by_type(void **state)
