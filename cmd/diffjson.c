@@ -204,6 +204,7 @@ int diffjson_print(const struct diffprint *what, struct pp_sink *sink, struct pp
 	pp_json_str(json, "unit", pp_str_of(c->unit));
 	pp_json_str(json, "by", pp_str_of(pp_granularity_name(what->by)));
 	pp_json_add(json, "verdicts", pd_explanation_json(what->explanation));
+	pp_json_add(json, "slices", pd_slices_json(what->explanation));
 	pp_json_add(json, "normalization", normalization_json(c));
 	pp_json_add(json, "qualification", qualification_json(c));
 	pp_json_add(json, "totals", totals_json(c));

@@ -24,7 +24,7 @@ struct request {
 	struct input input;
 	struct output output;
 	struct cli_list group[DIFF_GROUPS_N]; /* operands */
-	const char *sample_type, *load, *folder, *fail_over;
+	const char *sample_type, *load, *folder, *fail_over, *app;
 	struct failover failover;
 	int by, normalization, format;
 	bool all, exit_code, no_fuzzy, fold_renamed;
@@ -113,6 +113,7 @@ static int explain_profile(struct work *work, enum pd_side side, size_t i, const
 		return -1;
 	options.snapshot = pd_is_snapshot(pp_sample_type_name(profile, column).ptr);
 	options.load = work->sides->load;
+	options.app = work->request->app;
 	if (!work->explain && !(work->explain = pd_explain_new(&options, err)))
 		return -1;
 	return pd_explain_add(work->explain, side, profile, column, diffsides_row(work->sides, side, i), err);
@@ -350,6 +351,7 @@ int main(int argc, char **argv)
 		INPUT_SAMPLE_TYPE_OPTION(&request.sample_type),
 		INPUT_BY_OPTION(&request.by),
 		{"normalize", 0, CLI_CHOICE, &request.normalization, "BY", "what the sides are divided by; raw: nothing", 0, 0, normalizations},
+		{"app", 0, CLI_STRING, &request.app, "REGEX", "functions that belong to the application, whatever their files", 0, 0, NULL},
 		{"load", 0, CLI_STRING, &request.load, "FILE", "what each side served: side, pod, requests", 0, 0, NULL},
 		{"min-samples", 0, CLI_REAL, &request.min_samples, "N", "test frames from this many samples on; 20, one against one 10", 1, UINT64_MAX, NULL},
 		{"rules", 0, CLI_STRING, &request.rule_list, "LIST", "by which renamed frames are joined; none, or -RULE: all but", 0, 0, NULL},

@@ -40,6 +40,10 @@ static int rescale(struct pd_explain *ex, int64_t multiple, struct pp_error *err
 
 	for (int side = 0; side < 2; side++) {
 		fits = fits && pp_mul_i64(ex->total[side], multiple, &ex->total[side]);
+		for (size_t s = 0; s < ex->slices_n; s++)
+			ex->slices[s].cost[side] *= (double)multiple;
+		for (size_t f = 0; f < ex->frames_n; f++)
+			ex->frames[f].touched[side] *= (double)multiple;
 		for (size_t f = 0; f < ex->frames_n; f++)
 			fits = fits && pp_mul_i64(ex->frames[f].self[side], multiple, &ex->frames[f].self[side]) &&
 			       pp_mul_i64(ex->frames[f].cum[side], multiple, &ex->frames[f].cum[side]);
@@ -109,7 +113,10 @@ static int add_samples(struct pd_explain *ex, struct ex_replicate *replicate, co
 	         sum_samples(ex, replicate, p, column, multiple, stack_value, err) == 0 &&
 	         ex_map_locations(ex, p, &map, err) == 0 &&
 	         ex_charge(ex, replicate->side, p, &map, stack_value, context, err) == 0)
-		rc = ex_make_cells(ex, replicate, p, column, multiple, context, err);
+		rc = ex_make_cells(ex, replicate, p, column, multiple, context, err) ||
+		             ex_add_slices(ex, replicate->side, p, column, multiple, err)
+		         ? -1
+		         : 0;
 	ex_map_release(&map);
 	free(stack_value);
 	free(context);
@@ -150,7 +157,8 @@ struct pd_explain *pd_explain_new(const struct pd_explain_options *options, stru
 	ex->options = *options;
 	ex->frame_ids = pp_intern_new(arena);
 	ex->label_ids = pp_intern_new(arena);
-	if (!ex->label_ids || !ex->frame_ids) {
+	ex->slice_ids = pp_intern_new(arena);
+	if (!ex->label_ids || !ex->frame_ids || !ex->slice_ids) {
 		ex_no_memory(err);
 		goto failed;
 	}
@@ -178,6 +186,7 @@ void pd_explain_free(struct pd_explain *ex)
 	pd_pairs_release(&ex->context_ids);
 	pd_pairs_release(&ex->below_ids);
 	pp_intern_free(ex->label_ids);
+	pp_intern_free(ex->slice_ids);
 	pp_arena_free(ex->arena);
 }
 

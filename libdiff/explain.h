@@ -31,11 +31,12 @@ struct pd_explain_options {
 	bool snapshot;               /* values are states (heap in use, goroutines): never per request or second */
 	const struct pd_load *load;  /* borrowed until finish; NULL: requests are not known */
 	const char *app;             /* RE2: functions that are application frames whatever the rules say; NULL */
+	const struct pd_changed *changed; /* what the deployment touched; borrowed until finish; NULL */
 	double q;                    /* rises count below this false discovery rate */
 	double min_share;            /* and from this share of the incident's total */
 	double assumed_cv2;          /* squared variation between replicates, assumed where there are none */
 };
-#define PD_EXPLAIN_OPTIONS_DEFAULT {false, NULL, NULL, 0.05, 0.005, 0.05}
+#define PD_EXPLAIN_OPTIONS_DEFAULT {false, NULL, NULL, NULL, 0.05, 0.005, 0.05}
 
 struct pd_cause {
 	enum pd_verdict verdict;
@@ -51,8 +52,17 @@ struct pd_cause {
 	int64_t self[2], cum[2];   /* of the location by side, as measured: [PD_BASELINE], [PD_INCIDENT] */
 	const char *slice;         /* label value that carries most of the rise, or of a shift of the mix; or NULL */
 	double slice_share;        /* of the rise; MIX: its share of the requests on the incident side */
+	double changed_share;      /* of its change, in stacks that pass a function or file of changed.txt; NAN: not asked, no change */
 	size_t risen_in;           /* incident replicates above expectation */
 	const char *reason;        /* in words, with numbers; for INCONCLUSIVE also what would settle it */
+};
+
+/* A label value that carries the change. */
+struct pd_slice {
+	const char *key, *value;
+	double base, incident; /* as measured */
+	double power;          /* its part of the whole change, at equal exposure; all values of a key add up to 1 */
+	double surprise;       /* in nats: how far its share of the whole moved */
 };
 
 /* An application function and what it costs, whatever changed. */
@@ -68,6 +78,9 @@ struct pd_explanation {
 	size_t causes_n;
 	struct pd_hot *hot;      /* by group cost on the incident side, at most 20 */
 	size_t hot_n;
+	struct pd_slice *slices; /* of the one label key whose values tell the change apart best, by surprise */
+	size_t slices_n;
+	double changed_share;    /* of the whole change at equal exposure, in stacks that pass what changed.txt names (L/R); NAN */
 	size_t replicates_n[2];
 	int64_t total[2];        /* as measured */
 	double count[2];         /* samples behind them; NAN: not measured */
@@ -98,6 +111,9 @@ int pd_explain_add(struct pd_explain *explain, enum pd_side side, const struct p
  * be empty (PP_EUSAGE). */
 struct pd_explanation *pd_explain_finish(struct pd_explain *explain, struct pp_error *err) PP_MUSTUSE;
 void pd_explanation_free(struct pd_explanation *explanation);
+
+/* Label values that carry the change, as JSON: objects with key, value, power and more. NULL without memory. */
+struct pp_json *pd_slices_json(const struct pd_explanation *explanation) PP_MUSTUSE;
 
 /* The causes as JSON: objects with verdict, share, location, mechanism, path and more. NULL without memory. */
 struct pp_json *pd_explanation_json(const struct pd_explanation *explanation) PP_MUSTUSE;

@@ -234,7 +234,7 @@ static unsigned least_kept(const struct pp_profile *p, const int64_t *value)
 }
 
 static int charge_stack(struct charge *charge, const struct pp_stack *stack, int64_t value, uint32_t mark, bool path,
-                        uint32_t *context, struct pp_error *err)
+                        uint32_t *context, unsigned *has_any, struct pp_error *err)
 {
 	const struct ex_map *map = charge->map;
 	unsigned has = 0;
@@ -253,6 +253,7 @@ static int charge_stack(struct charge *charge, const struct pp_stack *stack, int
 		if (app == PP_NONE && (map->has[location] & EX_HAS_APP))
 			app = i;
 	}
+	*has_any = has;
 	if (path || app == PP_NONE || (has & EX_HAS_COLLECTOR))
 		return charge_whole(charge, stack, value, mark, path, context, err);
 	return charge_short(charge, stack, app, value, mark, context, err);
@@ -308,9 +309,13 @@ int ex_charge(struct pd_explain *ex, enum pd_side side, const struct pp_profile 
 		context[s] = PP_NONE;
 		if (!value[s])
 			continue;
-		if (charge_stack(&charge, &p->stacks[s], value[s], s + 1, magnitude(value[s]) >= least, &context[s], err))
+		unsigned has;
+		bool path = magnitude(value[s]) >= least;
+		if (charge_stack(&charge, &p->stacks[s], value[s], s + 1, path, &context[s], &has, err))
 			goto done;
 		ex->contexts[context[s]].value[side] += (double)value[s];
+		if (has & EX_HAS_CHANGED)
+			ex->frames[ex->contexts[context[s]].frame].touched[side] += (double)value[s];
 	}
 	rc = add_cums(&charge, p, value, err);
 done:

@@ -54,6 +54,20 @@ static int find_hot(struct pd_explain *ex, struct pd_explanation *out, struct pp
 	return 0;
 }
 
+/* L/R of FBDetect (Yoon et al., SOSP 2024): of the whole change, what lies in stacks that pass what changed. */
+static double changed_share(const struct pd_explain *ex)
+{
+	double touched[2] = {0, 0};
+
+	if (!ex->options.changed || ex->side_n[PD_BASELINE] == 0 || ex->side_n[PD_INCIDENT] == 0)
+		return NAN;
+	for (int side = 0; side < 2; side++)
+		for (size_t f = 0; f < ex->frames_n; f++)
+			touched[side] += ex->frames[f].touched[side];
+	double scale = ex_scale(ex), whole = (double)ex->total[1] - scale * (double)ex->total[0];
+	return whole != 0 ? (touched[1] - scale * touched[0]) / whole : NAN;
+}
+
 static void summarise(const struct pd_explain *ex, struct pd_explanation *out)
 {
 	for (int side = 0; side < 2; side++) {
@@ -68,6 +82,7 @@ static void summarise(const struct pd_explain *ex, struct pd_explanation *out)
 		out->requests[replicate->side] += replicate->row ? replicate->row->total : NAN;
 		out->seconds[replicate->side] += replicate->seconds > 0 ? replicate->seconds : NAN;
 	}
+	out->changed_share = changed_share(ex);
 	out->dispersion = out->detectable = out->rate_ratio = out->mix_distance = NAN;
 	out->test = "none";
 }
@@ -117,7 +132,7 @@ struct pd_explanation *pd_explain_finish(struct pd_explain *ex, struct pp_error 
 		return out;
 	}
 	if (ex_find_moves(ex, ex_scale(ex), &moves, &moves_n, err) || ex_fit_make(ex, moves, moves_n, &fit, err) ||
-	    ex_test(ex, &fit, err))
+	    ex_test(ex, &fit, err) || ex_find_slices(ex, out, err))
 		goto failed;
 	for (size_t j = 0; j < ex->replicates_n; j++) {
 		double *range = out->factor[ex->replicates[j].side];

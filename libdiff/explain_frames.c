@@ -17,6 +17,7 @@ int ex_new_frame(struct pd_explain *ex, const char *name, size_t name_n, struct 
 	frame->name = pp_arena_copy(ex->arena, name, name_n);
 	frame->file = pp_arena_copy(ex->arena, file.ptr, file.len);
 	frame->class_ = class_;
+	frame->changed = pd_changed_find(ex->options.changed, (struct pp_str){name, name_n}, file) != SIZE_MAX;
 	frame->anonymous = pd_frame_anonymous((struct pp_str){name, name_n});
 	if (!frame->name || !frame->file)
 		return ex_no_memory(err);
@@ -129,6 +130,8 @@ static int fill_map(struct pd_explain *ex, const struct pp_profile *p, struct ex
 				map->has[l] |= EX_HAS_APP;
 			if (ex->frames[frame].class_ == PD_FRAME_COLLECTOR)
 				map->has[l] |= EX_HAS_COLLECTOR;
+			if (ex->frames[frame].changed)
+				map->has[l] |= EX_HAS_CHANGED;
 		}
 	}
 	map->first[p->locations_n] = at;

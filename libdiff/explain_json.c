@@ -38,9 +38,34 @@ static struct pp_json *cause_json(const struct pd_cause *cause)
 	set_real(json, "ratio", cause->ratio);
 	set_real(json, "p", cause->p);
 	set_real(json, "q", cause->q);
+	set_real(json, "changed_share", cause->changed_share);
 	set_text(json, "slice", cause->slice);
 	set_text(json, "reason", cause->reason);
 	return json;
+}
+
+static struct pp_json *slice_json(const struct pd_slice *slice)
+{
+	struct pp_json *json = pp_json_object();
+
+	if (!json)
+		return NULL;
+	set_text(json, "key", slice->key);
+	set_text(json, "value", slice->value);
+	set_real(json, "baseline", slice->base);
+	set_real(json, "incident", slice->incident);
+	set_real(json, "power", slice->power);
+	set_real(json, "surprise", slice->surprise);
+	return json;
+}
+
+struct pp_json *pd_slices_json(const struct pd_explanation *explanation)
+{
+	struct pp_json *list = pp_json_array();
+
+	for (size_t i = 0; list && i < explanation->slices_n; i++)
+		pp_json_add(list, NULL, slice_json(&explanation->slices[i]));
+	return list;
 }
 
 struct pp_json *pd_explanation_json(const struct pd_explanation *explanation)

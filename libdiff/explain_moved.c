@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #define CANDIDATES 200     /* a side, by cost */
-#define MIN_COUNT 8.0      /* samples behind a candidate: seeing none by chance has p = e^-8 */
+#define MIN_COUNT 4.0      /* samples behind a candidate */
+#define PAIR_COUNT 16.0    /* and behind both of a pair: seeing none of one of them by chance has p = e^-8 */
 #define MIN_CALLERS 0.5    /* similarity of the shares of its callers */
 #define MIN_CALLEES 0.35   /* and of what it does */
 #define RATIO_LOW 0.6      /* cost of the new to the old one, at equal exposure */
@@ -22,6 +23,7 @@ struct neighbour {
 struct candidate {
 	uint32_t frame;
 	double cost; /* at the incident's exposure */
+	double count;
 	struct neighbour *callers, *callees;
 	size_t callers_n, callees_n;
 	bool taken;
@@ -95,7 +97,7 @@ static size_t find_orphans(const struct pd_explain *ex, enum pd_side side, doubl
 		double cost = (double)frame->cum[side];
 		if (frame->class_ != PD_FRAME_APP || frame->cum[!side] != 0 || cost * count_by_value < MIN_COUNT)
 			continue;
-		struct candidate candidate = {.frame = f, .cost = cost * (side == PD_BASELINE ? scale : 1)};
+		struct candidate candidate = {.frame = f, .cost = cost * (side == PD_BASELINE ? scale : 1), .count = cost * count_by_value};
 		size_t at = n;
 		while (at > 0 && (candidate.cost > list[at - 1].cost || (candidate.cost == list[at - 1].cost &&
 		                                                         ex_frame_cmp(ex, f, list[at - 1].frame) < 0)))
@@ -181,7 +183,7 @@ static double likeness(const struct candidate *gone, const struct candidate *app
 	double callers = similarity(gone->callers, gone->callers_n, appeared->callers, appeared->callers_n);
 	double callees = similarity(gone->callees, gone->callees_n, appeared->callees, appeared->callees_n);
 
-	if (!(ratio >= RATIO_LOW && ratio <= RATIO_HIGH) || callers < MIN_CALLERS || callees < MIN_CALLEES)
+	if (gone->count + appeared->count < PAIR_COUNT || !(ratio >= RATIO_LOW && ratio <= RATIO_HIGH) || callers < MIN_CALLERS || callees < MIN_CALLEES)
 		return 0;
 	return callers + callees - fabs(log(ratio));
 }

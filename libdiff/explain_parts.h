@@ -11,8 +11,9 @@
 struct ex_frame {
 	const char *name, *file;
 	enum pd_frame_class class_;
-	bool anonymous;
+	bool anonymous, changed; /* changed: changed.txt names it */
 	int64_t self[2], cum[2];
+	double touched[2];       /* charged to it, in stacks that pass a changed frame */
 };
 
 /* A node of the tree of paths from the root to the deepest application frame. */
@@ -33,6 +34,12 @@ struct ex_below {
 struct ex_cell {
 	uint32_t context, label; /* label: index of the label value, or PP_NONE */
 	double value;
+};
+
+/* A label's key and value and what samples with it cost. */
+struct ex_slice {
+	const char *key, *value;
+	double cost[2];
 };
 
 struct ex_replicate {
@@ -61,6 +68,9 @@ struct pd_explain {
 	struct ex_context *contexts;
 	struct ex_below *below;
 	struct ex_replicate *replicates;
+	struct ex_slice *slices;       /* by index of slice_ids */
+	struct pp_intern *slice_ids;
+	size_t slices_n, slices_cap;
 	size_t frames_n, frames_cap, contexts_n, contexts_cap, below_n, below_cap, replicates_n, replicates_cap;
 	size_t side_n[2];
 	int64_t total[2];
@@ -125,6 +135,7 @@ struct ex_map {
 };
 #define EX_HAS_APP 1u
 #define EX_HAS_COLLECTOR 2u
+#define EX_HAS_CHANGED 4u
 
 /* explain_frames.c */
 int ex_new_frame(struct pd_explain *explain, const char *name, size_t name_n, struct pp_str file,
@@ -140,6 +151,11 @@ int ex_charge(struct pd_explain *explain, enum pd_side side, const struct pp_pro
 /* explain_labels.c: fills the cells of a replicate; values are multiplied by multiple. */
 int ex_make_cells(struct pd_explain *explain, struct ex_replicate *replicate, const struct pp_profile *p, uint32_t column,
                   int64_t multiple, const uint32_t *context, struct pp_error *err) PP_MUSTUSE;
+
+/* explain_slices.c: what samples cost by label, and which values carry the change. */
+int ex_add_slices(struct pd_explain *explain, enum pd_side side, const struct pp_profile *p, uint32_t column,
+                  int64_t multiple, struct pp_error *err) PP_MUSTUSE;
+int ex_find_slices(struct pd_explain *explain, struct pd_explanation *out, struct pp_error *err) PP_MUSTUSE;
 
 /* explain_moved.c: pairs of functions that are one, best first. scale brings baseline values to the
  * incident's exposure. *moves is in the arena. */

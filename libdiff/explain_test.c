@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#define SIDE_CV2 0.006 /* between sides, beyond what replicates of one side differ by */
+#define SIDE_CV2 0.007 /* between sides, beyond what replicates of one side differ by */
 #define LOAD_BEND 0.25 /* cost per request follows requests a second with a power of this size: caches, locks, neighbours */
-#define P_MIN 1e-15    /* smaller ones stay as small */
+#define P_MIN 1e-12    /* below, the statistic is Wald's */
 #define TEST_COUNT 20.0 /* samples on both sides together that a group needs for a test */
 
 /* Two-sided p of t with df degrees of freedom (DLMF 8.17: I_x with x = df / (df + t²)). */
@@ -90,9 +90,11 @@ static bool fill_cells(const struct pd_explain *ex, const struct ex_fit *fit, si
  * shrinks as its standard error grows by that. */
 static double between_sides_p(const struct pd_quasi_row *row, double cv2)
 {
-	double p = row->p > P_MIN ? row->p : P_MIN;
-	double t = pd_t_quantile(1 - p / 2, row->df) * row->log_ratio_se / sqrt(row->log_ratio_se * row->log_ratio_se + cv2);
+	double p = row->p > P_MIN ? row->p : P_MIN, t = pd_t_quantile(1 - p / 2, row->df);
 
+	if (p == P_MIN)
+		t = fmax(t, fabs(row->log_ratio) / row->log_ratio_se);
+	t *= row->log_ratio_se / sqrt(row->log_ratio_se * row->log_ratio_se + cv2);
 	return isnan(row->p) ? NAN : isinf(row->df) ? erfc(t / sqrt(2)) : t_p(t, row->df);
 }
 

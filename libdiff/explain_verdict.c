@@ -24,7 +24,7 @@ struct pd_cause *ex_add_cause(struct pd_explanation *out, enum pd_verdict verdic
 	struct pd_cause *cause = &out->causes[out->causes_n++];
 
 	*cause = (struct pd_cause){.verdict = verdict, .share = NAN, .file = "", .expected = NAN, .observed = NAN,
-	                           .ratio = NAN, .slice_share = NAN, .p = NAN, .q = NAN, .reason = reason};
+	                           .ratio = NAN, .slice_share = NAN, .changed_share = NAN, .p = NAN, .q = NAN, .reason = reason};
 	return cause;
 }
 
@@ -81,6 +81,15 @@ static int find_slice(struct pd_explain *ex, const struct ex_fit *fit, const str
 	return 0;
 }
 
+/* Of a group's rise, what lies in stacks that pass a changed function or file; NAN: not asked. */
+static double touched_rise(const struct pd_explain *ex, const struct ex_group *group, double scale)
+{
+	const struct ex_frame *frame = &ex->frames[group->frame];
+	double base = frame->touched[0] + (group->renamed_from == PP_NONE ? 0 : ex->frames[group->renamed_from].touched[0]);
+
+	return ex->options.changed && group->rise != 0 ? frame->touched[1] - base * scale : NAN;
+}
+
 static int add_rise(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group,
                     enum pd_verdict verdict, double scale, struct pd_explanation *out, struct pp_error *err)
 {
@@ -103,6 +112,7 @@ static int add_rise(struct pd_explain *ex, const struct ex_fit *fit, const struc
 	cause->p = group->p;
 	cause->q = group->q;
 	cause->share = fabs(group->rise);
+	cause->changed_share = touched_rise(ex, group, own) / group->rise;
 	return find_slice(ex, fit, group, out, cause, err);
 }
 

@@ -178,6 +178,7 @@ static int open_engines(struct pd_reporter *reporter, struct pp_error *err)
 		return 0;
 	options.load = reporter->known.load;
 	options.app = reporter->known.app;
+	options.changed = reporter->known.changed;
 	options.snapshot = pd_lens_snapshot(&reporter->lens);
 	reporter->explain = pd_explain_new(&options, err);
 	if (!reporter->explain)

@@ -174,6 +174,14 @@ static void write_control(const struct rp_findings *f, struct rp_text *text)
 
 /* ---- what was found ---- */
 
+/* The label values that carry the change, by their numbers. */
+static void say_slices(const struct pd_explanation *e, struct rp_text *text)
+{
+	for (size_t i = 0; i < e->slices_n && i < 4; i++)
+		rp_say(text, "%s%s=%s carries %.1f %% of the whole change (surprise %.3f)", i ? ", " : "; by labels ", e->slices[i].key,
+		       e->slices[i].value, 100 * e->slices[i].power, e->slices[i].surprise);
+}
+
 static void write_slice(const struct rp_findings *f, struct rp_text *text)
 {
 	const struct pd_explanation *e = f->explanation;
@@ -199,6 +207,8 @@ static void write_slice(const struct rp_findings *f, struct rp_text *text)
 	} else {
 		rp_say(text, "not applicable: no change is claimed");
 	}
+	if (f->cause)
+		say_slices(e, text);
 }
 
 static void say_changed(const struct rp_findings *f, const char *name, const char *file, struct rp_text *text)
@@ -212,6 +222,12 @@ static void say_changed(const struct rp_findings *f, const char *name, const cha
 		rp_say(text, "; not in changed.txt");
 	else
 		rp_say(text, "; in changed.txt as %s", changed->names[i]);
+	if (!f->cause)
+		return;
+	if (!isnan(f->cause->changed_share))
+		rp_say(text, "; %.1f %% of its change is in stacks that pass what changed.txt names", 100 * f->cause->changed_share);
+	if (!isnan(f->explanation->changed_share))
+		rp_say(text, "; %.1f %% of the whole change", 100 * f->explanation->changed_share);
 }
 
 static void say_hot(const struct rp_findings *f, struct rp_text *text)

@@ -1,6 +1,7 @@
 /* The report as text, Markdown, JSON and TSV. */
 #include "libdiff/report.h"
 
+#include <math.h>
 #include <string.h>
 
 static int print_text(const struct pd_report *report, struct pp_sink *sink, struct pp_error *err)
@@ -57,10 +58,15 @@ static int print_json(const struct pd_report *report, struct pp_sink *sink, stru
 	for (int field = 0; field < PD_FIELDS_N; field++)
 		pp_json_str(json, pd_field_key((enum pd_field)field), pp_str_of(report->values[field]));
 	struct pp_json *verdicts = report->explanation ? pd_explanation_json(report->explanation) : pp_json_array();
-	if (!verdicts)
+	struct pp_json *slices = report->explanation ? pd_slices_json(report->explanation) : pp_json_array();
+	if (!verdicts || !slices) {
+		pp_json_free(verdicts);
+		pp_json_free(slices);
 		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
-	else {
+	} else {
 		pp_json_add(json, "verdicts", verdicts);
+		pp_json_add(json, "slices", slices);
+		pp_json_real(json, "changed_share", report->explanation ? report->explanation->changed_share : (double)NAN);
 		rc = pp_json_write(json, 2, sink, err);
 		if (rc == 0)
 			rc = pp_sink_str(sink, "\n", err);

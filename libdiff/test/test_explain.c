@@ -322,6 +322,78 @@ static void the_collector_alone_is_runtime(void **state)
 	pd_explanation_free(e);
 }
 
+/* However many samples say so, and whatever is assumed between sides. */
+static void a_sure_rise_stays_sure(void **state)
+{
+	(void)state;
+	static const double times[] = {1, 1, 1.6, 1, 1, 1, 1};
+	struct work work[USUAL_N];
+
+	memcpy(work, usual, sizeof(work));
+	for (size_t i = 0; i < USUAL_N; i++)
+		work[i].samples *= 100;
+	struct pd_explanation *e = explain(&(struct question){.baseline = work, .incident = work, .incident_n = USUAL_N, .times = times,
+	                                                      .pods = 5, .load = load_of(100, 80, 100, 80), .labels = true});
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.store");
+	assert_true(e->causes[0].q < 0.001);
+	pd_explanation_free(e);
+}
+
+static void labels_tell_where_the_change_is(void **state)
+{
+	(void)state;
+	static const double times[] = {1, 1, 1, 2, 2, 2, 1};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false, NULL});
+
+	assert_int_equal(e->slices_n, 1);
+	assert_string_equal(e->slices[0].key, "endpoint");
+	assert_string_equal(e->slices[0].value, "/find");
+	assert_true(fabs(e->slices[0].power - 1) < 0.05);
+	assert_true(e->slices[0].surprise > 0.002);
+	assert_true(isnan(e->changed_share));
+	pd_explanation_free(e);
+}
+
+static struct pp_profile *in_unit(const char *unit, int64_t store)
+{
+	struct pp_limits limits = PP_LIMITS_DEFAULT;
+	struct pp_error err = PP_ERROR_INIT;
+	struct pp_build *build = pp_build_new(&limits, &err);
+	int64_t other = strcmp(unit, "milliseconds") == 0 ? 500 : 500000000;
+
+	pp_build_sample_type(build, (struct pp_value_type){text(build, "cpu"), text(build, unit)});
+	pp_build_sample(build, stack_of(build, "main.main;main.store;json.Marshal"), 0, &store);
+	pp_build_sample(build, stack_of(build, "main.main;main.price"), 0, &other);
+	return pp_build_finish(build, &err);
+}
+
+static void units_of_a_family_are_one_and_changed_stacks_are_measured(void **state)
+{
+	(void)state;
+	struct pp_error err = PP_ERROR_INIT;
+	struct pd_explain_options options = PD_EXPLAIN_OPTIONS_DEFAULT;
+	struct pd_changed *changed = pd_changed_parse(PP_LIT("Marshal\n"), &err);
+	struct pp_profile *coarse = in_unit("milliseconds", 100), *fine = in_unit("nanoseconds", 300000000);
+
+	options.changed = changed;
+	for (int turn = 0; turn < 2; turn++) { /* the finer unit last, then first */
+		struct pd_explain *explain = pd_explain_new(&options, &err);
+		assert_int_equal(pd_explain_add(explain, PD_BASELINE, turn ? fine : coarse, 0, NULL, &err), 0);
+		assert_int_equal(pd_explain_add(explain, PD_INCIDENT, turn ? coarse : fine, 0, NULL, &err), 0);
+		struct pd_explanation *e = pd_explain_finish(explain, &err);
+		assert_non_null(e);
+		assert_int_equal(e->total[turn ? 1 : 0], 600000000);
+		assert_int_equal(e->total[turn ? 0 : 1], 800000000);
+		assert_true(fabs(e->changed_share - 1) < 1e-9);
+		pd_explanation_free(e);
+		pd_explain_free(explain);
+	}
+	pp_profile_free(coarse);
+	pp_profile_free(fine);
+	pd_changed_free(changed);
+}
+
 static void a_renamed_function_is_moved(void **state)
 {
 	(void)state;
@@ -417,6 +489,9 @@ int main(void)
 		cmocka_unit_test(handlers_are_known_by_the_names_of_their_routes),
 		cmocka_unit_test(labels_stand_in_for_requests),
 		cmocka_unit_test(the_collector_alone_is_runtime),
+		cmocka_unit_test(a_sure_rise_stays_sure),
+		cmocka_unit_test(labels_tell_where_the_change_is),
+		cmocka_unit_test(units_of_a_family_are_one_and_changed_stacks_are_measured),
 		cmocka_unit_test(a_renamed_function_is_moved),
 		cmocka_unit_test(a_dearer_successor_is_code),
 		cmocka_unit_test(one_against_one_claims_only_what_no_replicate_could_hide),
