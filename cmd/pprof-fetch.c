@@ -115,6 +115,9 @@ static enum cli_status find_selector(const struct command *command, struct fetch
 		text = fetch->options->expr;
 	if (!text)
 		return command->must_select ? cli_usage("expression is required: provide it as a positional argument or via --expr") : CLI_OK;
+	/* A variable of a script that is not set must not become a question for everything. */
+	if (!text[strspn(text, " \t\n")])
+		return cli_usage("the selector is empty: '{}' is everything");
 	fetch->selector = selector_whole(text);
 	if (fetch->selector)
 		return CLI_OK;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ enum cli_status files_save(const char *path, const struct pp_buf *bytes, bool sy
 		cli_error("no memory");
 		return CLI_SYSTEM;
 	}
+	signal(SIGXFSZ, SIG_IGN); /* past the limit on file sizes, write() fails with a reason */
 	int fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		status = failed("create", partial);

@@ -362,7 +362,8 @@ static enum cli_status query_dot(struct fetch *fetch)
 		status = fetch_empty(fetch, "profile data");
 	} else if (status == CLI_OK) {
 		status = draw_export(fetch, "the server answered with a flame graph instead of DOT (mode v1-v2-dual)");
-	} else if (status == CLI_UNSUPPORTED || when_limit(flame.call.why, &longest) || strstr(flame.call.why, "max flamegraph nodes")) {
+	} else if (status == CLI_UNSUPPORTED || rpc_is_border(&flame.call) || when_limit(flame.call.why, &longest) ||
+	           strstr(flame.call.why, "max flamegraph nodes")) {
 		status = draw_export(fetch, flame.call.why);
 	} else {
 		rpc_report(&flame.call);

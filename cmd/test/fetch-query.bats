@@ -161,6 +161,35 @@ shop.pb.gz.tsv" ]
 	done
 }
 
+@test "where the storages of a dual-mode server meet, every form answers" {
+	for form in pprof tsv json dot; do
+		run --separate-stderr fetch /dual query '{service_name="long"}' --profile-type $CPU -o $form \
+			--from 2026-03-08T00:00:00Z --to 2026-03-08T12:00:00Z
+		status_is 0
+		[ -n "$output" ]
+	done
+}
+
+@test "an old server: forms that it does not know are made here" {
+	query v2 "$SHOP" -o pprof >want
+	query old "$SHOP" -o pprof >got
+	cmp <(stacks want) <(stacks got)
+	cmp <(query v2 "$SHOP" -o tsv) <(query old "$SHOP" -o tsv)
+	run --separate-stderr query old "$SHOP" -o dot
+	status_is 0
+	has "total 20.55s"
+	[[ $stderr == *"the graph is made here"* ]]
+}
+
+@test "a file that may not grow: said, and nothing is left that is not whole" {
+	run bash -c "ulimit -f 1; '$PP_BUILD/pprof-fetch' --url '$STANDIN' query '$SHOP' --profile-type $CPU ${HOUR[*]} -o pprof --output got"
+	status_is 4
+	has "File too large"
+	[ -z "$(ls -A | grep -v '^got.tsv$')" ]
+	run query v2 "$SHOP" -o pprof --output nowhere/got
+	status_is 4
+}
+
 # ---- scopes ----
 
 @test "one profile by its id: where the server obeys" {
@@ -259,6 +288,10 @@ shop.pb.gz.tsv" ]
 	run fetch /v2 query "$SHOP" --profile-type $CPU --since 1h --from 2026-03-11T15:00:00Z
 	status_is 2
 	run query v2 "$SHOP" --pprof-path x.pb.gz
+	status_is 2
+	run query v2 ""
+	status_is 2
+	run query v2 --expr " "
 	status_is 2
 	[ -z "$(requests)" ]
 }

@@ -195,6 +195,16 @@ bool si_check_type(struct si_call *call, const char *type)
 	                      parts, type);
 }
 
+struct pp_str si_five_parts(const char *type)
+{
+	size_t n = 0, colons = 0;
+
+	for (; type[n]; n++)
+		if (type[n] == ':' && ++colons == 5)
+			break;
+	return (struct pp_str){type, n};
+}
+
 bool si_read_selector(struct si_call *call, const char *text, struct si_selector *selector)
 {
 	char why[256];

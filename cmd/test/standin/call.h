@@ -42,6 +42,8 @@ bool si_bounds(const struct si_call *call, int64_t *oldest_ms, int64_t *newest_m
 /* What all methods ask of a window. */
 bool si_check_window(struct si_call *call, int64_t start, int64_t end);
 bool si_check_type(struct si_call *call, const char *type);
+/* A checked type without its sixth part, which servers take and do not look at. */
+struct pp_str si_five_parts(const char *type);
 /* Whether v1 answers: the mode v1, or a dual-mode server before its oldest profile. */
 bool si_is_v1(const struct si_call *call, int64_t end);
 /* A dual-mode server that has to ask both of its halves. */

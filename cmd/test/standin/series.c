@@ -280,7 +280,7 @@ bool si_select_series(struct si_call *call, const void *request)
 	    ask->exemplar_type == PYRO__EXEMPLAR_TYPE__EXEMPLAR_TYPE_SPAN)
 		good = si_refuse(call, "unknown", "exemplar type span is not implemented");
 	if (good) {
-		struct si_scope scope = {.tenant = call->tenant, .selector = &selector, .type = pp_str_of(ask->profile_typeid),
+		struct si_scope scope = {.tenant = call->tenant, .selector = &selector, .type = si_five_parts(ask->profile_typeid),
 		                         .from_ms = grid.start - grid.step + 1, .to_ms = grid.end};
 		bool scoped = call->mode == SI_V1 && ask->stack_trace_selector; /* v2 and dual do not look at it */
 		if (scoped) {
@@ -454,7 +454,7 @@ bool si_select_heatmap(struct si_call *call, const void *request)
 		return si_refuse_deep(call, "unknown", "individual exemplars only available for individual query type");
 	bool good = si_selector_add(&selector, ask->label_selector, call->arena, why) || si_refuse_deep(call, "unknown", "%s", why);
 	if (good) {
-		struct si_scope scope = {.tenant = call->tenant, .selector = &selector, .type = pp_str_of(ask->profile_typeid),
+		struct si_scope scope = {.tenant = call->tenant, .selector = &selector, .type = si_five_parts(ask->profile_typeid),
 		                         .from_ms = grid.start - grid.step + 1, .to_ms = grid.end};
 		good = mark_rows(call, &scope, &grid, NULL, 0, false, &marks) && answer_heatmap(call, &marks, &grid, ask);
 	}

@@ -76,7 +76,7 @@ static bool read_scope(struct si_call *call, struct ask *ask, bool for_export, s
 	if (!si_check_window(call, ask->start, ask->end) || !check_scopes(call, ask) || !si_check_type(call, ask->type) ||
 	    !si_read_selector(call, ask->selector, selector) || !check_ids(call, ask))
 		return false;
-	*scope = (struct si_scope){.tenant = call->tenant, .selector = selector, .type = pp_str_of(ask->type),
+	*scope = (struct si_scope){.tenant = call->tenant, .selector = selector, .type = si_five_parts(ask->type),
 	                           .from_ms = ask->start, .to_ms = ask->end};
 	if (v1 && ask->start == ask->end) /* v1 finds nothing in a window of one millisecond */
 		scope->to_ms = ask->start - 1;
