@@ -195,8 +195,8 @@ static int write_head(struct writer *w)
 	int64_t sums[2] = {0, 0}; /* within the total, which fits */
 	for (uint32_t i = 0; i < w->graph.nodes_n; i++)
 		sums[w->graph.nodes[i].flat[0] < 0] += w->graph.nodes[i].flat[0];
-	if (pp_sink_str(w->sink, "# callgrind format\nversion: 1\ncreator: pprof-export " VERSION "\npositions: instr line\nevents:",
-	                w->err) != 0 ||
+	if (pp_sink_str(w->sink, "# callgrind format\nversion: 1\ncreator: pprof-export " VERSION "\n", w->err) != 0 ||
+	    pp_sink_str(w->sink, "positions: instr line\nevents:", w->err) != 0 ||
 	    write_event(w, "") != 0 || (w->has_decreases && write_event(w, "_decrease") != 0) ||
 	    pp_sink_printf(w->sink, w->err, "\nsummary: %lld", (long long)sums[0]) != 0)
 		return -1;

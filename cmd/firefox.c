@@ -213,18 +213,22 @@ static int write_samples(struct writer *w, bool decreases)
 
 static int write_thread(struct writer *w, bool decreases)
 {
-	static const char *const empty = "\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],\"length\":0},\n"
-	                                 "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n"
-	                                 "\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},\n";
+	static const char *const head =
+		"{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
+		"\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"name\":";
+	static const char *const empty =
+		"\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],\"category\":[],"
+		"\"length\":0},\n"
+		"\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n"
+		"\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},\n";
 	const struct pp_str type = pp_sample_type_name(w->viewed->profile, w->viewed->column);
 	char name[500], plain[400];
 	snprintf(name, sizeof name, "%s%s", pp_printable(plain, sizeof plain, type.ptr, type.len),
 	         decreases ? " (decrease)" : "");
-	if (text(w, "{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":0,"
-	            "\"unregisterTime\":null,\"pausedRanges\":[],\"name\":") != 0 ||
+	if (text(w, head) != 0 ||
 	    pp_json_write_str(pp_str_of(name), w->sink, w->err) != 0 ||
-	    pp_sink_printf(w->sink, w->err, ",\"isMainThread\":%s,\"pid\":\"1\",\"tid\":%d,\n", decreases ? "false" : "true",
-	                   decreases ? 2 : 1) != 0)
+	    pp_sink_printf(w->sink, w->err, ",\"isMainThread\":%s,\"pid\":\"1\",\"tid\":%d,\n",
+	                   decreases ? "false" : "true", decreases ? 2 : 1) != 0)
 		return -1;
 	if (write_samples(w, decreases) != 0 || write_stack_table(w) != 0 || write_frame_table(w) != 0 ||
 	    write_function_table(w) != 0 || text(w, empty) != 0 || write_strings(w) != 0)
@@ -235,9 +239,10 @@ static int write_thread(struct writer *w, bool decreases)
 static int write_all(struct writer *w)
 {
 	static const char *const head =
-		"{\"meta\":{\"interval\":1,\"startTime\":0,\"processType\":0,\"product\":\"pprof\",\"stackwalk\":1,\"version\":28,"
-		"\"preprocessedProfileVersion\":47,\"symbolicated\":true,\"markerSchema\":[],"
-		"\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}]},\n\"libs\":[],\"threads\":[\n";
+		"{\"meta\":{\"interval\":1,\"startTime\":0,\"processType\":0,\"product\":\"pprof\",\"stackwalk\":1,"
+		"\"version\":28,\"preprocessedProfileVersion\":47,\"symbolicated\":true,\"markerSchema\":[],"
+		"\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}]},\n"
+		"\"libs\":[],\"threads\":[\n";
 	if (make_tree(w) != 0 || text(w, head) != 0 || write_thread(w, false) != 0)
 		return -1;
 	if (w->stacks.sides[1] != 0 && (text(w, ",\n") != 0 || write_thread(w, true) != 0))

@@ -10,7 +10,8 @@ struct sides {
 	struct pp_rollup profile, baseline;
 };
 
-static int roll_up(const struct viewed *viewed, struct pp_frames *frames, struct pp_rollup *rollup, struct pp_error *err)
+static int roll_up(const struct viewed *viewed, struct pp_frames *frames, struct pp_rollup *rollup,
+                   struct pp_error *err)
 {
 	struct pp_frame_map map;
 	if (pp_frames_map(frames, viewed->profile, &map, err) != 0)
@@ -39,7 +40,8 @@ static int64_t at(const int64_t *values, uint32_t n, uint32_t frame)
 	return frame < n ? values[frame] : 0;
 }
 
-static int values_of(const struct sides *sides, uint32_t frame, struct listing_values *values, struct pp_error *err)
+static int values_of(const struct sides *sides, uint32_t frame, struct listing_values *values,
+                     struct pp_error *err)
 {
 	const struct pp_rollup *p = &sides->profile, *b = &sides->baseline;
 	values->baseline_flat = at(b->flat, b->frames_n, frame);
@@ -100,8 +102,8 @@ static int find_matches(const struct pp_frames *frames, const struct sides *side
 }
 
 /* Each function with the lines that follow each other in the sorted ones. */
-static int assemble(struct listing *listing, const struct match *functions, size_t functions_n, const struct match *lines,
-                    size_t lines_n, struct pp_error *err)
+static int assemble(struct listing *listing, const struct match *functions, size_t functions_n,
+                    const struct match *lines, size_t lines_n, struct pp_error *err)
 {
 	size_t next = 0;
 	listing->routines = calloc(functions_n + 1, sizeof *listing->routines);

@@ -122,8 +122,9 @@ static int print_lines(struct pp_sink *sink, const struct listing *listing, cons
 	return 0;
 }
 
-static int print_routine(struct pp_sink *sink, const struct listing *listing, const struct listing_routine *routine,
-                         const struct source_file *source, bool signs, struct pp_error *err)
+static int print_routine(struct pp_sink *sink, const struct listing *listing,
+                         const struct listing_routine *routine, const struct source_file *source, bool signs,
+                         struct pp_error *err)
 {
 	char name[2000], file[2000], path[2000], share[40];
 	pp_printable(name, sizeof name, routine->name.ptr, routine->name.len);
@@ -134,8 +135,9 @@ static int print_routine(struct pp_sink *sink, const struct listing *listing, co
 	    pp_sink_printf(sink, err, "(flat, cum) %s of Total\n",
 	                   pp_percent(share, sizeof share, routine->values.cum, listing->total)) != 0)
 		return -1;
-	if (source->path ? pp_sink_printf(sink, err, "Source: %s\n", pp_printable(path, sizeof path, source->path, strlen(source->path))) != 0
-	                 : pp_sink_str(sink, "Source: not found\n", err) != 0)
+	if (source->path)
+		pp_printable(path, sizeof path, source->path, strlen(source->path));
+	if (pp_sink_printf(sink, err, "Source: %s\n", source->path ? path : "not found") != 0)
 		return -1;
 	return print_lines(sink, listing, routine, source, signs, err);
 }
@@ -143,8 +145,8 @@ static int print_routine(struct pp_sink *sink, const struct listing *listing, co
 static int print_heading(struct pp_sink *sink, const struct listing *listing, bool difference, struct pp_error *err)
 {
 	char total[64];
-	return pp_sink_printf(sink, err, "Total: %s%s\n", pp_unit_human(total, sizeof total, listing->total, listing->unit),
-	                      difference ? " in the baseline; values are changes" : "");
+	pp_unit_human(total, sizeof total, listing->total, listing->unit);
+	return pp_sink_printf(sink, err, "Total: %s%s\n", total, difference ? " in the baseline; values are changes" : "");
 }
 
 /* ---- table ---- */
@@ -185,7 +187,8 @@ static int print_all(const struct request *request, const struct listing *listin
 		[BASELINE_FLAT] = {"baseline_flat", "baseline flat", TABLE_INTEGER, listing->unit, false},
 		[BASELINE_CUM] = {"baseline_cum", "baseline cum", TABLE_INTEGER, listing->unit, false},
 	};
-	struct table *table = people ? NULL : table_new(format, columns, difference ? COLUMNS_N : BASELINE_FLAT, sink, err);
+	const size_t columns_n = difference ? COLUMNS_N : BASELINE_FLAT;
+	struct table *table = people ? NULL : table_new(format, columns, columns_n, sink, err);
 	int result = people ? print_heading(sink, listing, difference, err) : table ? 0 : -1;
 	for (size_t i = 0; result == 0 && i < listing->routines_n; i++) {
 		const struct source_file *source = source_find(files, listing->routines[i].file);
@@ -222,11 +225,12 @@ static enum cli_status list(struct request *request, const char *pattern, const 
 {
 	struct pp_error err = PP_ERROR_INIT;
 	struct viewed profile = {.column = PP_NONE}, baseline = {.column = PP_NONE};
-	struct listing listing = {NULL};
+	struct listing listing = {.routines = NULL};
 	enum cli_status status = view_open(&request->view, &request->input, name, NULL, &profile);
 	if (status == CLI_OK && request->baseline)
 		status = view_open(&request->view, &request->input, request->baseline, NULL, &baseline);
-	if (status == CLI_OK && listing_make(&profile, request->baseline ? &baseline : NULL, pattern, &listing, &err) != 0)
+	const struct viewed *against = request->baseline ? &baseline : NULL;
+	if (status == CLI_OK && listing_make(&profile, against, pattern, &listing, &err) != 0)
 		status = cli_report(name, &err);
 	if (status == CLI_OK)
 		status = print(request, &listing);

@@ -102,8 +102,9 @@ static int write_profile(struct writer *w, const char *before, bool decreases, i
 static int write_all(struct writer *w, const char *title)
 {
 	const int64_t *sides = w->stacks.sides;
-	if (write_text(w, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"pprof-export\",\"name\":",
-	               pp_str_of(title)) != 0 ||
+	static const char *const head = "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+	                                "\"exporter\":\"pprof-export\",\"name\":";
+	if (write_text(w, head, pp_str_of(title)) != 0 ||
 	    pp_sink_str(w->sink, ",\n\"activeProfileIndex\":0,\"shared\":{\"frames\":[\n", w->err) != 0 ||
 	    write_frames(w) != 0 || write_profile(w, "]},\n\"profiles\":[", false, sides[0]) != 0 ||
 	    (sides[1] != 0 && write_profile(w, ",\n", true, sides[1]) != 0))

@@ -285,7 +285,9 @@ static int read_format(struct pp_legacy *l, enum pp_format format)
 	case PP_FORMAT_THREADS: return pp_legacy_threads(l);
 	case PP_FORMAT_CONTENTION: return pp_legacy_contention(l);
 	case PP_FORMAT_JAVA: return pp_legacy_java(l);
-	default: return pp_fail(l->err, PP_EFORMAT, pp_legacy_offset(l), "is not a legacy profile behind a head of symbols");
+	default:
+		return pp_fail(l->err, PP_EFORMAT, pp_legacy_offset(l),
+		               "is not a legacy profile behind a head of symbols");
 	}
 }
 

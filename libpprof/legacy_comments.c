@@ -54,7 +54,8 @@ static bool cut_at(struct pp_str *text, char mark, struct pp_str *rest)
 static int add_name(struct pp_legacy *l, uint64_t address, struct pp_str name, struct pp_str file, int64_t number)
 {
 	struct pp_legacy_comments *c = l->comments;
-	struct pp_function function = {.name = pp_build_string(l->build, name), .filename = pp_build_string(l->build, file)};
+	struct pp_function function = {.name = pp_build_string(l->build, name),
+	                               .filename = pp_build_string(l->build, file)};
 	const uint32_t key[2] = {function.name, function.filename};
 	bool is_new;
 	uint32_t i = pp_intern_put(c->addresses, &address, sizeof(address), &is_new);
@@ -139,8 +140,11 @@ static int name_hidden_of(struct pp_legacy *l, const struct pp_legacy_sample *sa
 		end--;
 	if (first == end)
 		return 0;
-	for (uint32_t i = 0; i < sample->n; i++)
-		if ((i < first || i >= end) && name_hidden(l, stack[i], i < first ? PP_LIT("runtime.?") : PP_LIT("runtime.goexit")) < 0)
+	for (uint32_t i = 0; i < first; i++)
+		if (name_hidden(l, stack[i], PP_LIT("runtime.?")) < 0)
+			return -1;
+	for (uint32_t i = end; i < sample->n; i++)
+		if (name_hidden(l, stack[i], PP_LIT("runtime.goexit")) < 0)
 			return -1;
 	return 0;
 }

@@ -12,8 +12,8 @@ struct rule {
 #define RULE(before, names, after) {(before), (after), (names), PP_COUNT(names)}
 
 static const char *const allocator[] = {
-	"calloc", "cfree", "free", "malloc", "memalign", "pvalloc", "realloc", "valloc", "do_memalign", "(__)?posix_memalign",
-	"__libc_malloc", "__malloc_alloc_template::allocate", "_M_allocate", "allocate", "cpp_alloc",
+	"calloc", "cfree", "free", "malloc", "memalign", "pvalloc", "realloc", "valloc", "do_memalign",
+	"(__)?posix_memalign", "__libc_malloc", "__malloc_alloc_template::allocate", "_M_allocate", "allocate", "cpp_alloc",
 	"__builtin_(vec_)?(delete|new)", "__gnu_cxx::new_allocator::allocate", "operator new(\\[\\])?",
 	"simple_alloc::allocate", "BaseArena::.*", "DoSampledAllocation", "MallocedMemBlock::MallocedMemBlock",
 	"tcmalloc::.*", "runtime\\..*",
@@ -34,8 +34,8 @@ static const struct rule not_allocators[] = {RULE("runtime\\.", go_calls, "")};
 
 static const char *const base_lock[] = {"RecordLock", "SubmitMutex", "SubmitSpinLock"};
 static const char *const mutex[] = {"AwaitCommon", "ReaderUnlock", "Unlock", "UnlockSlow"};
-static const char *const spinlock[] = {"(SpinLock::)?SlowUnlock", "(SpinLock::)?Unlock", "(SpinLockHolder::)?~SpinLockHolder",
-                                       "((base::)?MutexLock::)?~MutexLock"};
+static const char *const spinlock[] = {"(SpinLock::)?SlowUnlock", "(SpinLock::)?Unlock",
+                                       "(SpinLockHolder::)?~SpinLockHolder", "((base::)?MutexLock::)?~MutexLock"};
 static const struct rule locks[] = {
 	RULE("(base::)?", base_lock, "ProfileData.*"), RULE("((base::)?Mutex::)?", mutex, ".*"), RULE("", spinlock, ".*"),
 };

@@ -52,7 +52,8 @@ static int name_location(struct pp_legacy *l, struct pp_intern *functions, struc
 	line.function = pp_intern_put(functions, name.ptr, name.len, &is_new);
 	if (line.function == PP_NONE)
 		return pp_fail(l->err, PP_ELIMIT, PP_NO_OFFSET, "the names need more memory than there is");
-	struct pp_function function = {.name = pp_build_string(l->build, name), .filename = pp_build_string(l->build, file)};
+	struct pp_function function = {.name = pp_build_string(l->build, name),
+	                               .filename = pp_build_string(l->build, file)};
 	function.system_name = function.name;
 	if (is_new)
 		(void)pp_build_function(l->build, &function);

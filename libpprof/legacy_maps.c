@@ -241,7 +241,8 @@ static bool continues(const struct pp_legacy_mapping *a, const struct pp_legacy_
 		return false;
 	if (a->build_id.len && b->build_id.len && !pp_str_eq(a->build_id, b->build_id))
 		return false;
-	return a->limit == b->start && (a->offset == 0 || b->offset == 0 || a->offset + (a->limit - a->start) == b->offset);
+	return a->limit == b->start &&
+	       (a->offset == 0 || b->offset == 0 || a->offset + (a->limit - a->start) == b->offset);
 }
 
 static void join_parts(struct pp_legacy *l)

@@ -56,13 +56,12 @@ int pp_legacy_threads(struct pp_legacy *l)
 	pp_legacy_period(l, "thread", "count", 1);
 	l->may_repeat_leaf = true;
 	while (more > 0 && !is_end(l->line)) {
-		if (!is_thread_head(l->line)) {
-			pp_legacy_fail(l, PP_EFORMAT, "not '--- Thread … (name: …) stack: ---'");
-			return -1;
-		}
+		if (!is_thread_head(l->line))
+			return pp_legacy_fail(l, PP_EFORMAT, "not '--- Thread … (name: …) stack: ---'");
 		more = read_thread(l);
 	}
 	if (more == 0 && l->options->strictness == PP_STRICT)
-		return pp_fail(l->err, PP_EFORMAT, pp_legacy_offset(l), "the input ends within the threads, without a memory map");
+		return pp_fail(l->err, PP_EFORMAT, pp_legacy_offset(l),
+		               "the input ends within the threads, without a memory map");
 	return more < 0 ? -1 : pp_legacy_find_map(l);
 }

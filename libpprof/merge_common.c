@@ -56,7 +56,8 @@ static uint32_t kind_of(struct pp_merge *merge, const struct pp_merge_type *type
 	return kind;
 }
 
-int pp_merge_note_order(struct pp_merge *merge, const struct pp_merge_column *sorted, uint32_t n, struct pp_error *err)
+int pp_merge_note_order(struct pp_merge *merge, const struct pp_merge_column *sorted, uint32_t n,
+                        struct pp_error *err)
 {
 	uint32_t *order = malloc(((size_t)n + 1) * sizeof(*order));
 
