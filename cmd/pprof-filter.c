@@ -13,6 +13,7 @@ struct request {
 	struct view view;
 	const char *normalize_to; /* a profile */
 	double divide_by;
+	int by; /* enum pp_granularity; -1: as it is */
 	bool raw;
 };
 
@@ -99,6 +100,14 @@ static enum cli_status divide(double divisor, const char *name, struct viewed *v
 	return status;
 }
 
+static enum cli_status blank(enum pp_granularity by, const char *name, struct viewed *viewed)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	if (replace(&viewed->profile, pp_blank(viewed->profile, by, &limits, &err)) != 0)
+		return cli_report(name, &err);
+	return CLI_OK;
+}
+
 /* ---- the command ---- */
 
 /* Where samples went, the total of before stays with the profile; a sample type that was asked for becomes
@@ -126,6 +135,8 @@ static enum cli_status filter(const struct request *request, const char *name, s
 		status = normalize(request, name, &viewed->profile);
 	if (status == CLI_OK)
 		status = view_apply(&request->view, name, viewed);
+	if (status == CLI_OK && request->by >= 0)
+		status = blank((enum pp_granularity)request->by, name, viewed);
 	if (status == CLI_OK && request->divide_by > 0 && request->divide_by != 1)
 		status = divide(request->divide_by, name, viewed);
 	return status == CLI_OK ? seal(request, name, viewed) : status;
@@ -144,10 +155,11 @@ static enum cli_status write_profile(struct request *request, const struct pp_pr
 
 int main(int argc, char **argv)
 {
-	struct request request = {.output = OUTPUT_INIT, .view = VIEW_INIT, .divide_by = 1};
+	struct request request = {.output = OUTPUT_INIT, .view = VIEW_INIT, .divide_by = 1, .by = -1};
 	const struct cli_option options[] = {
 		VIEW_OPTIONS(&request.view),
 		{"normalize-to", 0, CLI_STRING, &request.normalize_to, "FILE", "first scale each sample type to its sum in FILE", 0, 0, NULL},
+		{"by", 0, CLI_CHOICE, &request.by, "WHAT", "blank what rows by this do not show", 0, 0, input_granularities},
 		{"divide-by", 0, CLI_REAL, &request.divide_by, "N", "divide values at last, rounding to 0", 0, 0, NULL},
 		OUTPUT_OPTIONS(&request.output),
 		OUTPUT_FORCE_OPTION(&request.output),

@@ -30,7 +30,7 @@ static void copy_functions(struct pp_build *build, const struct pp_copy *copy)
 	const struct pp_profile *p = copy->profile;
 
 	for (uint32_t i = 0; i < p->functions_n; i++) {
-		struct pp_function function = p->functions[i];
+		struct pp_function function = copy->functions ? copy->functions[i] : p->functions[i];
 		if (copy->filenames && !pp_str_eq(copy->filenames[i], pp_string(p, function.filename)))
 			function.filename = pp_build_string_append(build, copy->filenames[i]);
 		pp_build_function(build, &function);
@@ -40,16 +40,17 @@ static void copy_functions(struct pp_build *build, const struct pp_copy *copy)
 static int copy_locations(struct pp_build *build, const struct pp_copy *copy, struct pp_error *err)
 {
 	const struct pp_profile *p = copy->profile;
+	const struct pp_line *from = copy->lines ? copy->lines : p->lines;
 	struct pp_line *lines = malloc(((size_t)p->lines_n + 1) * sizeof *lines);
 
 	if (!lines)
 		return no_memory(err);
 	for (uint32_t i = 0; i < p->locations_n; i++) {
-		const struct pp_location *l = &p->locations[i];
+		const struct pp_location *l = copy->locations ? &copy->locations[i] : &p->locations[i];
 		uint32_t n = 0;
 		for (uint32_t k = l->line_first; k < l->line_first + l->lines_n; k++)
 			if (!line_gone(copy, k))
-				lines[n++] = p->lines[k];
+				lines[n++] = from[k];
 		pp_build_location(build, l, lines, n);
 	}
 	free(lines);
@@ -66,7 +67,7 @@ static int copy_tables(struct pp_build *build, const struct pp_copy *copy, struc
 	for (uint32_t i = 0; i < p->sample_types_n; i++)
 		pp_build_sample_type(build, p->sample_types[i]);
 	for (uint32_t i = 0; i < p->mappings_n; i++)
-		pp_build_mapping(build, &p->mappings[i]);
+		pp_build_mapping(build, copy->mappings ? &copy->mappings[i] : &p->mappings[i]);
 	copy_functions(build, copy);
 	if (copy_locations(build, copy, err) != 0)
 		return -1;

@@ -17,6 +17,10 @@ struct pp_copy {
 	const unsigned char *sample_gone;   /* by sample */
 	const unsigned char *key_gone;      /* by string: labels with this key go */
 	const struct pp_str *filenames;     /* by function: its file */
+	const struct pp_mapping *mappings;   /* tables in place of the profile's, of the same lengths and ids */
+	const struct pp_function *functions;
+	const struct pp_location *locations;
+	const struct pp_line *lines;
 	const int64_t *values;              /* as profile->values */
 	const unsigned char *comment_gone;  /* by comment */
 };

@@ -107,6 +107,85 @@ struct pp_profile *pp_trim_paths(const struct pp_profile *p, const char *folders
 	return made;
 }
 
+/* What a granularity keeps. */
+struct kept {
+	bool name, file, line, address;
+};
+
+static struct kept kept_by(enum pp_granularity by)
+{
+	static const struct kept kept[] = {
+		[PP_BY_FRAMES] = {true, true, false, false},       [PP_BY_FUNCTIONS] = {true, false, false, false},
+		[PP_BY_FILEFUNCTIONS] = {true, true, false, false}, [PP_BY_FILES] = {false, true, false, false},
+		[PP_BY_LINES] = {true, true, true, false},          [PP_BY_ADDRESSES] = {true, true, true, true},
+		[PP_BY_MAPPINGS] = {false, false, false, false},
+	};
+
+	return kept[by];
+}
+
+static bool has_name(const struct pp_profile *p, const struct pp_location *l)
+{
+	for (uint32_t i = l->line_first; i < l->line_first + l->lines_n; i++)
+		if (p->lines[i].function != PP_NONE && pp_string(p, p->functions[p->lines[i].function].name).len > 0)
+			return true;
+	return false;
+}
+
+static void blank_tables(const struct pp_profile *p, enum pp_granularity by, struct pp_mapping *mappings,
+                         struct pp_function *functions, struct pp_location *locations, struct pp_line *lines)
+{
+	const struct kept kept = kept_by(by);
+
+	for (uint32_t i = 0; i < p->mappings_n; i++) {
+		mappings[i] = p->mappings[i];
+		mappings[i].has_functions &= kept.name;
+		mappings[i].has_filenames &= kept.file;
+		mappings[i].has_line_numbers &= kept.line;
+	}
+	for (uint32_t i = 0; i < p->functions_n; i++) {
+		functions[i] = p->functions[i];
+		if (!kept.name)
+			functions[i].name = functions[i].system_name = 0;
+		if (!kept.file)
+			functions[i].filename = 0;
+	}
+	for (uint32_t i = 0; i < p->locations_n; i++) {
+		locations[i] = p->locations[i];
+		if (!kept.address && (by != PP_BY_FRAMES || has_name(p, &p->locations[i])))
+			locations[i].address = 0;
+	}
+	for (uint32_t i = 0; i < p->lines_n; i++) {
+		lines[i] = p->lines[i];
+		lines[i].line = kept.line ? lines[i].line : 0;
+		lines[i].column = kept.address ? lines[i].column : 0;
+	}
+}
+
+struct pp_profile *pp_blank(const struct pp_profile *p, enum pp_granularity by, const struct pp_limits *limits,
+                            struct pp_error *err)
+{
+	struct pp_mapping *mappings = malloc(((size_t)p->mappings_n + 1) * sizeof *mappings);
+	struct pp_function *functions = malloc(((size_t)p->functions_n + 1) * sizeof *functions);
+	struct pp_location *locations = malloc(((size_t)p->locations_n + 1) * sizeof *locations);
+	struct pp_line *lines = malloc(((size_t)p->lines_n + 1) * sizeof *lines);
+	const struct pp_copy copy = {.profile = p, .mappings = mappings, .functions = functions,
+	                             .locations = locations, .lines = lines};
+	struct pp_profile *made = NULL;
+
+	if (!mappings || !functions || !locations || !lines) {
+		no_memory(err);
+	} else {
+		blank_tables(p, by, mappings, functions, locations, lines);
+		made = pp_copy_make(&copy, limits, err);
+	}
+	free(mappings);
+	free(functions);
+	free(locations);
+	free(lines);
+	return made;
+}
+
 /* ---- totals ---- */
 
 static bool is_base(const struct pp_profile *p, const struct pp_label_list *list)

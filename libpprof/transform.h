@@ -2,7 +2,7 @@
 #ifndef PP_TRANSFORM_H
 #define PP_TRANSFORM_H
 
-#include "libpprof/error.h"
+#include "libpprof/frame.h"
 #include "libpprof/limits.h"
 #include "libpprof/profile.h"
 
@@ -19,6 +19,11 @@ struct pp_profile *pp_without_inlines(const struct pp_profile *profile, const st
 /* Cuts the first of these folders ("A:B:…", and /proc/self/cwd) that a source file is under off its name. */
 struct pp_profile *pp_trim_paths(const struct pp_profile *profile, const char *folders,
                                  const struct pp_limits *limits, struct pp_error *err) PP_MUSTUSE;
+
+/* Blanks what rows of this granularity do not tell apart: names, files, lines, addresses. Code without
+ * symbols keeps its addresses by frames. Samples and locations stay apart; a sum unites them. */
+struct pp_profile *pp_blank(const struct pp_profile *profile, enum pp_granularity by, const struct pp_limits *limits,
+                            struct pp_error *err) PP_MUSTUSE;
 
 /* The sum of |value| of a column, to which shares refer: in a difference, of the baseline's samples (label
  * pprof::base=true) alone, if those are not all 0. */

@@ -135,3 +135,13 @@ pprof-filter: warning: 'x': --taghide matched nothing"
 	status_is 2
 	has "look-ahead"
 }
+
+@test "--by blanks what rows do not tell apart" {
+	for by in frames functions filefunctions files lines addresses mappings; do
+		want=$(tool pprof-top --by "$by" "$DATA/cpu.pb.gz" | cut -f 1-5)
+		run bash -c "'$PP_BUILD/pprof-filter' --by $by '$DATA/cpu.pb.gz' | '$PP_BUILD/pprof-merge' | '$PP_BUILD/pprof-top' --by $by | cut -f 1-5"
+		is "$want"
+	done
+	run bash -c "'$PP_BUILD/pprof-filter' --by functions '$DATA/cpu.pb.gz' | '$PP_BUILD/pprof-decode' --records | awk -F '\t' '\$1 == \"function\" && \$6 != \"\" || \$1 == \"line\" && \$5 != 0'"
+	is ""
+}
