@@ -46,6 +46,10 @@ int pd_rules_parse(const char *list, unsigned *rules, struct pp_str *unknown) PP
  * is generated anew in every run), so that they may be added up. Others only take each other's place. */
 bool pd_rule_folds(enum pd_rule rule);
 
+/* Whether the rule takes away what tells functions of one program apart, such as numbers of closures:
+ * that two names meet by it is not enough to call them one. */
+bool pd_rule_needs_evidence(enum pd_rule rule);
+
 /* Room that the canonical form of a name of n bytes may take. */
 #define PD_CANONICAL_MAX(n) (2 * (n) + 16)
 

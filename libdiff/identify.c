@@ -272,6 +272,14 @@ static int find_overlaps(const struct pd_identify *identify, struct pd_replicate
 	return status;
 }
 
+static bool may_be_exchanged(unsigned applied)
+{
+	for (int rule = 0; rule < PD_RULES_N; rule++)
+		if ((applied & (1u << rule)) && pd_rule_needs_evidence((enum pd_rule)rule))
+			return true;
+	return false;
+}
+
 /* Calls matter of frames that one side lacks, and of closures, whose numbers may be exchanged. What the
  * other side is known to have is left out, so mostly only the side that comes first takes time. */
 static int add_calls(struct pd_identify *identify, const struct pd_replicate *replicate, const struct pp_profile *profile,
@@ -283,7 +291,7 @@ static int add_calls(struct pd_identify *identify, const struct pd_replicate *re
 		return no_memory(err);
 	for (uint32_t f = 0; f < rollup->frames_n; f++) {
 		bool lacking = !(identify->seen[f] & (1u << !replicate->side));
-		wanted[f] = (lacking || !only_folds(identify->applied[f])) &&
+		wanted[f] = (lacking || may_be_exchanged(identify->applied[f])) &&
 		            (double)pp_abs_i64(rollup->cum[f]) >= LEAST_CALLS_SHARE * (double)rollup->total;
 		if (rollup->cum[f] != 0 || rollup->cum_count[f] > 0)
 			identify->seen[f] |= (unsigned char)(1u << replicate->side);

@@ -186,12 +186,14 @@ static int join_inlined(struct search *s, struct keyed *keyed, struct pp_error *
 	s->order_n = 0;
 	for (uint32_t f = 0; status == 0 && f < s->r->frames_n; f++) {
 		const struct pp_frame *frame = pp_frames_at(s->r->frames, f);
-		if (!(s->r->applied[f] & (1u << PD_RULE_GO_CLOSURE | 1u << PD_RULE_GO_WRAPPERS)) || (!rn_is_orphan(s, 0, f) && !rn_is_orphan(s, 1, f)))
+		bool closure = s->r->applied[f] & (1u << PD_RULE_GO_CLOSURE | 1u << PD_RULE_GO_WRAPPERS);
+		if (!closure || (!rn_is_orphan(s, 0, f) && !rn_is_orphan(s, 1, f)))
 			continue;
 		char *key = pp_arena_alloc(arena, PD_CANONICAL_MAX(frame->name.len) + 1 + frame->file.len);
 		status = key ? 0 : -1;
 		if (key)
-			keyed[s->order_n++] = (struct keyed){s->r->frames, {key, rn_canonical_key(frame, s->r->rules, key)}, (uint64_t)frame->line, f};
+			keyed[s->order_n++] = (struct keyed){s->r->frames, {key, rn_canonical_key(frame, s->r->rules, key)},
+			                                     (uint64_t)frame->line, f};
 	}
 	if (status != 0)
 		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for renamed functions");

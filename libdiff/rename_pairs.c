@@ -124,13 +124,12 @@ static bool plausible(const struct search *s, uint32_t baseline, uint32_t incide
 	return known && likeness.callees >= SUPPORTS && likeness.callers >= SUPPORTS;
 }
 
-/* Whether the two are one function by rules that say so. */
-static bool only_folds(unsigned rules)
+static bool needs_evidence(unsigned rules)
 {
 	for (int rule = 0; rule < PD_RULES_N; rule++)
-		if ((rules & (1u << rule)) && rule != PD_RULE_FILE && !pd_rule_folds((enum pd_rule)rule))
-			return false;
-	return true;
+		if ((rules & (1u << rule)) && pd_rule_needs_evidence((enum pd_rule)rule))
+			return true;
+	return false;
 }
 
 /* ---- pairs within one group ---- */
@@ -228,7 +227,7 @@ int rn_pair_the_last(struct search *s, unsigned rules, struct pp_error *err)
 	struct members *m = s->members;
 	if (m->only_n[0] != 1 || m->only_n[1] != 1)
 		return 0;
-	if (!only_folds(rules_needed(s, m->only[0][0], m->only[1][0], rules)) && !plausible(s, m->only[0][0], m->only[1][0]))
+	if (needs_evidence(rules_needed(s, m->only[0][0], m->only[1][0], rules)) && !plausible(s, m->only[0][0], m->only[1][0]))
 		return 0;
 	return rn_join_members(s, m->only[0][0], m->only[1][0], rules, NULL, err);
 }
@@ -252,8 +251,9 @@ bool rn_folds(const struct search *s, size_t from, size_t to, unsigned applied)
 {
 	const unsigned clones = 1u << PD_RULE_CPP_CLONES | 1u << PD_RULE_ELF | 1u << PD_RULE_LIBC_IFUNC;
 	size_t only[2] = {0, 0}, both = 0;
-	if (!only_folds(applied))
-		return false;
+	for (int rule = 0; rule < PD_RULES_N; rule++)
+		if ((applied & (1u << rule)) && !pd_rule_folds((enum pd_rule)rule))
+			return false;
 	for (size_t i = from; i < to; i++) {
 		uint32_t frame = s->order[i];
 		if (s->joined[0][frame] || s->joined[1][frame])

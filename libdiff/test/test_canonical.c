@@ -203,6 +203,9 @@ static void rules_have_names(void **state)
 	assert_int_equal(pd_rule_find("magic"), -1);
 	assert_true(pd_rule_folds(PD_RULE_GO_TYPEARGS));
 	assert_false(pd_rule_folds(PD_RULE_GO_CLOSURE));
+	assert_false(pd_rule_folds(PD_RULE_GO_MODULE)); /* two versions may be in one program */
+	assert_false(pd_rule_needs_evidence(PD_RULE_GO_MODULE));
+	assert_true(pd_rule_needs_evidence(PD_RULE_GO_CLOSURE));
 }
 
 static void lists_of_rules(void **state)

@@ -249,6 +249,20 @@ static void instances_of_a_generic_function(void **state)
 	pd_comparison_free(c);
 }
 
+/* A new major version of a module; two of them in one program stay two. */
+static void versions_of_a_module(void **state)
+{
+	(void)state;
+	struct pd_comparison *c = compare("main.main;x.io/chi/v4.Serve 2\nmain.main 50", "main.main;x.io/chi/v5.Serve 3\nmain.main 50");
+	assert_row(c, "x.io/chi/v5.Serve", "renamed", "x.io/chi/v4.Serve", 2, 3);
+	assert_rules(&c->identity.renames[0], "go-module");
+	pd_comparison_free(c);
+	c = compare("main.main;x.io/chi/v4.Serve;a 60\nmain.main;x.io/chi/v3.Serve;b 50", "main.main;x.io/chi/v5.Serve;a 70\nmain.main 50");
+	assert_row(c, "x.io/chi/v5.Serve", "renamed", "x.io/chi/v4.Serve", 60, 70);
+	assert_row(c, "x.io/chi/v3.Serve", "gone", "-", 50, 0);
+	pd_comparison_free(c);
+}
+
 static void clones_go_to_their_function(void **state)
 {
 	(void)state;
@@ -381,6 +395,7 @@ int main(void)
 		cmocka_unit_test(closures_with_exchanged_numbers),
 		cmocka_unit_test(several_closures_by_their_lines),
 		cmocka_unit_test(instances_of_a_generic_function),
+		cmocka_unit_test(versions_of_a_module),
 		cmocka_unit_test(clones_go_to_their_function),
 		cmocka_unit_test(other_folders),
 		cmocka_unit_test(functions_alike_by_what_they_call),
