@@ -217,8 +217,20 @@ static size_t clean_path(struct pp_str path, char *out)
 	return w;
 }
 
+/* Bazel and its like build in a folder that programs see as this one; the reference leaves it out too. */
+static struct pp_str without_build_folder(struct pp_str path)
+{
+	static const struct pp_str folders[] = {{"/proc/self/cwd/./", 17}, {"/proc/self/cwd/", 15}};
+
+	for (size_t i = 0; i < PP_COUNT(folders); i++)
+		if (path.len >= folders[i].len && memcmp(path.ptr, folders[i].ptr, folders[i].len) == 0)
+			return (struct pp_str){path.ptr + folders[i].len, path.len - folders[i].len};
+	return path;
+}
+
 static int intern_path(struct pp_frames *set, struct pp_str path, uint32_t *id, struct pp_error *err)
 {
+	path = without_build_folder(path);
 	set->scratch.n = 0;
 	if (pp_buf_append(&set->scratch, path.ptr, path.len, err) != 0)
 		return -1;

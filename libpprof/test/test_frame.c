@@ -128,6 +128,7 @@ static void test_frames_labels(void **state)
 static void test_clean_paths(void **state)
 {
 	static const char *const paths[][2] = {
+		{"/proc/self/cwd/a/b", "a/b"}, {"/proc/self/cwd/./b", "b"}, {"/proc/self/cwda", "/proc/self/cwda"},
 		{"/a/b", "/a/b"}, {"a//b/./c", "a/b/c"}, {"./dir//../src/x.c", "src/x.c"}, {"..", ".."},
 		{"../../a", "../../a"}, {"a/../..", ".."}, {"/../a", "/a"}, {"a/..", "."}, {"/", "/"},
 		{"a/", "a"}, {"/a/b/../../..", "/"}, {"..a/.b", "..a/.b"}, {"a/b/../../c", "c"},
