@@ -78,7 +78,7 @@ static int tsv_header(struct table *table, struct pp_error *err)
 {
 	for (size_t i = 0; i < table->columns_n; i++)
 		if ((i > 0 && pp_sink_str(table->sink, "\t", err) != 0) ||
-		    pp_sink_str(table->sink, table->columns[i].name, err) != 0)
+		    pp_escape(table->sink, pp_str_of(table->columns[i].name), 0, err) != 0)
 			return -1;
 	return pp_sink_str(table->sink, "\n", err);
 }
@@ -231,7 +231,7 @@ static int human_row(struct table *table, const union table_cell *cells, struct 
 		if (cells)
 			human_cell(text, sizeof text, column, &cells[i]);
 		else
-			snprintf(text, sizeof text, "%s", column->title);
+			pp_printable(text, sizeof text, column->title, strlen(column->title));
 		if (markdown && (pp_sink_str(table->sink, " ", err) != 0 || markdown_cell(table, text, err) != 0))
 			return -1;
 		if (!markdown && hold_cell(table, i, text, err) != 0)

@@ -1,5 +1,6 @@
 #include "cmd/fetch/flame.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A DOT text that has nodes: "N1 [". */
@@ -11,6 +12,29 @@ static bool has_nodes(const char *dot)
 			return true;
 	}
 	return false;
+}
+
+/* What is wrong with a flame graph, or NULL: rows are fours of offset, total, self and an index of a name; the first row
+ * is the whole. */
+static const char *fault_of(const Pyro__FlameGraph *graph)
+{
+	int64_t whole = 0;
+
+	for (size_t l = 0; l < graph->n_levels; l++) {
+		const Pyro__Level *level = graph->levels[l];
+		if (level->n_values % 4 != 0)
+			return "a row of boxes ends early";
+		for (size_t i = 0; i < level->n_values; i += 4) {
+			const int64_t *box = &level->values[i];
+			if (box[0] < 0 || box[1] < 0 || box[2] < 0)
+				return "a negative number";
+			if (box[3] < 0 || (uint64_t)box[3] >= graph->n_names)
+				return "a box without a name";
+			if (l == 0 && !pp_add_i64(whole, box[1], &whole))
+				return "a total that does not fit 64 bits";
+		}
+	}
+	return whole == graph->total ? NULL : "a total that is not that of its boxes";
 }
 
 static enum cli_status ask(struct server *server, const struct question *question, Pyro__ProfileFormat format, struct flame *flame)
@@ -44,6 +68,11 @@ static enum cli_status ask(struct server *server, const struct question *questio
 	if (status != CLI_OK)
 		return status;
 	const Pyro__SelectMergeStacktracesResponse *answer = (const void *)flame->call.answer;
+	const char *fault = answer->flamegraph ? fault_of(answer->flamegraph) : NULL;
+	if (fault) {
+		snprintf(flame->call.why, sizeof(flame->call.why), "the flame graph holds %s", fault);
+		return flame->call.outcome = CLI_FAILED;
+	}
 	if (answer->flamegraph && answer->flamegraph->total != 0)
 		flame->graph = answer->flamegraph;
 	if (has_nodes(answer->dot))

@@ -138,7 +138,7 @@ static bool points_fit(const Pyro__SelectSeriesResponse *answer, const struct sp
 	for (size_t i = 0; i < answer->n_series; i++)
 		for (size_t k = 0; k < answer->series[i]->n_points; k++) {
 			const Pyro__Point *point = answer->series[i]->points[k];
-			if (!isfinite(point->value) || point->timestamp > span->to_ms ||
+			if (!(fabs(point->value) < 9e18) || point->timestamp > span->to_ms ||
 			    (point->timestamp >= span->after_ms && (point->timestamp - span->after_ms) % span->step_ms != 0))
 				return false;
 			*at_start |= point->timestamp == span->after_ms;
