@@ -1,6 +1,7 @@
 /* pprof-fetch: profiles out of Pyroscope, with their provenance. The only tool that knows a network. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/fetch/fetch.h"
 
@@ -147,6 +148,25 @@ static enum cli_status run(const struct command *command, struct fetch *fetch, s
 	return status;
 }
 
+/* A profile that goes to a file has its provenance beside it, whichever option names the file. Beside stdout, a device
+ * or a pipe there is no place for one; those, and a folder, which cannot be written, are left to output.h. */
+static void choose_destination(struct fetch_options *options, struct output *output)
+{
+	const char *path = options->pprof_path ? options->pprof_path : output->path;
+	struct stat st;
+
+	if (options->format != FETCH_PPROF || !path)
+		return;
+	if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+		output->path = path;
+		options->pprof_path = NULL;
+		return;
+	}
+	options->pprof_overwrite |= !options->pprof_path;
+	options->pprof_path = path;
+	output->path = NULL;
+}
+
 static void release_lists(struct fetch_options *options)
 {
 	scope_release(&options->scope);
@@ -199,18 +219,14 @@ int main(int argc, char **argv)
 	const struct command *what = operands.n > 0 ? find_command(operands.items[0]) : NULL;
 	struct cli_list rest = {operands.items + 1, operands.n > 0 ? operands.n - 1 : 0};
 	struct fetch fetch = {.options = &o, .operands = &rest, .output = output};
-	/* A profile that goes to a file has its provenance beside it, whichever option names the file. */
-	if (o.format == FETCH_PPROF && output.path && !o.pprof_path) {
-		o.pprof_path = output.path;
-		o.pprof_overwrite = true;
-		fetch.output.path = NULL;
-	}
 	if (operands.n == 0)
 		status = cli_usage("what is to be fetched?");
 	else if (!what)
 		status = cli_usage("there is no command '%s'", operands.items[0]);
-	else if ((status = check_options(what, options, PP_COUNT(options))) == CLI_OK && (status = check_format(what, &o)) == CLI_OK)
+	else if ((status = check_options(what, options, PP_COUNT(options))) == CLI_OK && (status = check_format(what, &o)) == CLI_OK) {
+		choose_destination(&o, &fetch.output);
 		status = run(what, &fetch, &o);
+	}
 	release_lists(&o);
 	cli_list_release(&operands);
 	return (int)status;

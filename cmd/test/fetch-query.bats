@@ -118,6 +118,23 @@ shop.pb.gz.tsv" ]
 	diff -r . ../again
 }
 
+@test "a profile for a pipe or stdout is written there, without provenance; one for a folder is refused" {
+	mkdir folder
+	query v2 "$SHOP" -o pprof --pprof-path plain.pb.gz
+	query v2 "$SHOP" -o pprof --output - | cmp - plain.pb.gz
+	query v2 "$SHOP" -o pprof --pprof-path /dev/stdout | cmp - plain.pb.gz
+	mkfifo pipe
+	cat pipe >got &
+	query v2 "$SHOP" -o pprof --output pipe
+	wait $!
+	cmp got plain.pb.gz
+	[ -p pipe ]
+	run query v2 "$SHOP" -o pprof --output folder
+	[ "$status" -eq 4 ]
+	has "cannot write 'folder': Is a directory"
+	[ "$(echo *)" = "folder got pipe plain.pb.gz plain.pb.gz.tsv" ]
+}
+
 @test "credentials are in no provenance" {
 	printf 'sesame\n' >token
 	mkdir out
