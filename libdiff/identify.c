@@ -296,7 +296,7 @@ static int add_calls(struct pd_identify *identify, const struct pd_replicate *re
 		if (rollup->cum[f] != 0 || rollup->cum_count[f] > 0)
 			identify->seen[f] |= (unsigned char)(1u << replicate->side);
 	}
-	int status = pd_calls_add(identify->calls, replicate->side, profile, column, frames, map, (uint64_t)rollup->total,
+	int status = pd_calls_add(identify->calls, (int)replicate->side, profile, column, frames, map, (uint64_t)rollup->total,
 	                          wanted, err);
 	free(wanted);
 	return status;
@@ -320,7 +320,7 @@ static void note_presence(const struct pd_comparison *c, struct pd_renames *rena
 {
 	for (size_t i = 0; i < c->replicates_n; i++) {
 		const struct pp_rollup *rollup = &c->replicates[i].rollup;
-		int side = c->replicates[i].side;
+		int side = (int)c->replicates[i].side;
 		renames->total[side] += (double)rollup->total;
 		for (uint32_t f = 0; f < rollup->frames_n; f++) {
 			renames->present[side][f] |= rollup->flat[f] != 0 || rollup->cum[f] != 0 || rollup->cum_count[f] > 0;
