@@ -12,6 +12,11 @@
 /* More frames than this teach nothing new about one common number. */
 #define DISPERSION_FRAMES 1000
 #define MEAN_MIN 1e-10
+/* Samples a column from which on a frame shows whether it varies more than others do. The spread of frames is
+ * learned from those that show it, so that a frame that varies much is not taken for one of the many that are
+ * too small to tell; the small ones share what all have. */
+#define TELLING_MEAN 40
+#define TELLING_FRAMES 10 /* fewer teach nothing about a spread */
 
 /* The part of one frame that belongs to one side. */
 struct cells {
@@ -365,10 +370,39 @@ static void test_frame(const struct pd_counts *counts, size_t frame, const struc
 	}
 }
 
+static bool is_telling(const struct pd_counts *counts, size_t frame)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < counts->columns_n; j++)
+		sum += counts->count[frame * counts->columns_n + j];
+	return sum >= TELLING_MEAN * (double)counts->columns_n;
+}
+
+/* The prior of the telling frames; that of all where they are few. */
+static int fit_telling_prior(const struct pd_counts *counts, const struct scale *scales, struct pd_quasi_fit *fit,
+                             struct pp_error *err)
+{
+	struct scale *telling = calloc(counts->frames_n + 1, sizeof(*telling));
+	size_t n = 0;
+	int result = 0;
+
+	if (!telling)
+		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
+	for (size_t i = 0; i < counts->frames_n; i++)
+		if (is_telling(counts, i))
+			telling[n++] = scales[i];
+	if (n >= TELLING_FRAMES)
+		result = fit_prior(telling, n, fit, err);
+	free(telling);
+	return result;
+}
+
 int pd_quasi_test(const struct pd_counts *counts, double assumed_dispersion, struct pd_quasi_fit *fit,
                   struct pd_quasi_row *rows, struct pp_error *err)
 {
 	struct scale *scales = calloc(counts->frames_n ? counts->frames_n : 1, sizeof(*scales));
+	struct pd_quasi_fit telling;
 	double total_df = 0;
 	int result = -1;
 
@@ -385,8 +419,11 @@ int pd_quasi_test(const struct pd_counts *counts, double assumed_dispersion, str
 		if (fit_prior(scales, counts->frames_n, fit, err))
 			goto done;
 	}
+	telling = *fit;
+	if (counts->columns_n > 2 && fit_telling_prior(counts, scales, &telling, err))
+		goto done;
 	for (size_t i = 0; i < counts->frames_n; i++)
-		test_frame(counts, i, fit, scales[i], total_df, &rows[i]);
+		test_frame(counts, i, is_telling(counts, i) ? &telling : fit, scales[i], total_df, &rows[i]);
 	result = 0;
 done:
 	free(scales);

@@ -252,6 +252,19 @@ static bool can_test(const struct pd_comparison *c, const struct pd_matrix *m)
 	return c->counts_measured && with[0] && with[1];
 }
 
+/* Rows that call nothing have the same samples flat and cumulative. They are one thing: its noise is that of
+ * single functions, which vary more than what stands higher in the tree and adds many up. */
+static void join_leaves(struct pd_comparison *c)
+{
+	for (size_t i = 0; i < c->rows_n; i++) {
+		struct pd_row *row = &c->rows[i];
+		if (row->flat_count[0] != row->cum_count[0] || row->flat_count[1] != row->cum_count[1])
+			continue;
+		row->p_cum = fmax(row->p_flat, row->p_cum);
+		row->cum_estimate = row->flat_estimate;
+	}
+}
+
 static int correct(struct pd_comparison *c, struct pp_error *err)
 {
 	double *flat = malloc((c->rows_n + 1) * sizeof(*flat)), *cum = malloc((c->rows_n + 1) * sizeof(*cum));
@@ -288,6 +301,8 @@ int pd_test_rows(struct pd_comparison *c, const struct pd_matrix *m, struct pp_e
 	if (test_family(c, m, false, err) != 0 || test_family(c, m, true, err) != 0 ||
 	    test_total(c, m, err) != 0)
 		return -1;
+	if (c->noise == PD_NOISE_REPLICATES)
+		join_leaves(c);
 	return correct(c, err);
 }
 
