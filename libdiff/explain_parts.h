@@ -182,6 +182,17 @@ double ex_log_t(const double *a, size_t a_n, const double *b, size_t b_n);
 
 double ex_median(double *values, size_t n); /* sorts; 0 when n is 0 */
 
+/* explain_place.c: the one caller under which alone a function rose, though others call it too; PP_NONE: none. */
+int ex_caller_that_rose(struct pd_explain *explain, const struct ex_fit *fit, const struct ex_group *group, double scale,
+                        uint32_t *caller, struct pp_error *err) PP_MUSTUSE;
+/* The routine for memory that carries a group's rise and rose below the other functions alike; PP_NONE. */
+uint32_t ex_shared_mechanism(const struct pd_explain *explain, const struct ex_fit *fit, const struct ex_group *group);
+
+/* Where no function stands out: a routine for memory that rose beside all else, below many functions alike, and by
+ * how much; PP_NONE: none. */
+int ex_common_mechanism(struct pd_explain *explain, const struct ex_fit *fit, uint32_t *frame, double *ratio,
+                        struct pp_error *err) PP_MUSTUSE;
+
 /* explain_verdict.c: causes from the fit. */
 bool ex_replicated(const struct pd_explain *explain); /* two or more on each side */
 struct pd_cause *ex_add_cause(struct pd_explanation *out, enum pd_verdict verdict, const char *reason);

@@ -101,9 +101,19 @@ static int add_rise(struct pd_explain *ex, const struct ex_fit *fit, const struc
 	struct pd_cause *cause = ex_add_cause(out, verdict, reason);
 	double own = group_scale(group, scale);
 
-	if (group->frame >= EX_PSEUDO_N)
-		locate(ex, group->frame, own, out->arena, cause);
+	uint32_t caller;
+
+	if (ex_caller_that_rose(ex, fit, group, own, &caller, err))
+		return -1;
 	cause->mechanism = ex_mechanism(ex, group, own, out->arena);
+	if (caller != PP_NONE) {
+		const char *helper = ex->frames[group->frame].name;
+		locate(ex, caller, own, out->arena, cause);
+		cause->mechanism = cause->mechanism ? ex_words(out->arena, "%s;%s", helper, cause->mechanism) : ex_words(out->arena, "%s", helper);
+		cause->reason = ex_words(out->arena, "%s, which it calls: %s, and no more under its other callers", helper, cause->reason);
+	} else if (group->frame >= EX_PSEUDO_N) {
+		locate(ex, group->frame, own, out->arena, cause);
+	}
 	if (group->renamed_from != PP_NONE)
 		cause->moved_from = ex_words(out->arena, "%s", ex->frames[group->renamed_from].name);
 	cause->expected = group->expected;
@@ -343,6 +353,46 @@ static void add_rest(const struct pd_explain *ex, const struct ex_fit *fit, stru
 		                   "been seen four times in five", percent(out->detectable)));
 }
 
+/* Many functions rose by what they all call: one cause. */
+static void add_shared(const struct pd_explain *ex, uint32_t frame, const struct ex_group **list, size_t n,
+                       struct pd_explanation *out)
+{
+	struct pd_cause *cause = ex_add_cause(
+		out, PD_VERDICT_RUNTIME, ex_words(out->arena, "%s costs more below many functions alike, first %s: %.2f times the cost (q = %.2g)",
+	                                  ex->frames[frame].name, ex->frames[list[0]->frame].name, list[0]->ratio, list[0]->q));
+
+	cause->mechanism = ex_words(out->arena, "%s", ex->frames[frame].name);
+	cause->share = cause->expected = cause->observed = 0;
+	for (size_t i = 0; i < n; i++) {
+		cause->share += list[i]->rise;
+		cause->expected += list[i]->expected;
+		cause->observed += list[i]->incident;
+	}
+	cause->ratio = cause->observed / cause->expected;
+	cause->p = list[0]->p;
+	cause->q = list[0]->q;
+}
+
+/* No function stands out, but something that all call. Not for snapshots, whose frames are no work. */
+static int add_common(struct pd_explain *ex, const struct ex_fit *fit, struct pd_explanation *out, struct pp_error *err)
+{
+	uint32_t frame;
+	double ratio = NAN;
+
+	if (ex->options.snapshot || !fit->counted)
+		return 0;
+	if (ex_common_mechanism(ex, fit, &frame, &ratio, err))
+		return -1;
+	if (frame == PP_NONE)
+		return 0;
+	struct pd_cause *cause = ex_add_cause(
+		out, PD_VERDICT_RUNTIME, ex_words(out->arena, "%s costs %.2f times as much beside all else, below many functions alike",
+	                                  ex->frames[frame].name, ratio));
+	cause->mechanism = ex_words(out->arena, "%s", ex->frames[frame].name);
+	cause->ratio = ratio;
+	return 0;
+}
+
 /* Absolute changes of the parts become shares of their sum, the unexplained rest included. */
 static void make_shares(const struct pd_explain *ex, const struct ex_fit *fit, struct pd_explanation *out)
 {
@@ -381,7 +431,10 @@ int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_m
 	}
 	const char *unsure = why_not_code(ex, fit);
 	size_t code_n = risen(ex, fit, false, list);
-	for (size_t i = 0; i < code_n && !unsure; i++)
+	uint32_t shared = code_n > 0 && !unsure ? ex_shared_mechanism(ex, fit, list[0]) : PP_NONE;
+	if (shared != PP_NONE)
+		add_shared(ex, shared, list, code_n, out);
+	for (size_t i = 0; i < code_n && !unsure && shared == PP_NONE; i++)
 		if (add_rise(ex, fit, list[i], PD_VERDICT_CODE, scale, out, err))
 			return -1;
 	/* A collector has more to do for a function that does more, where that could not be told from requests. */
@@ -390,6 +443,8 @@ int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_m
 	for (size_t i = 0; i < runtime_n; i++)
 		if (add_rise(ex, fit, list[i], PD_VERDICT_RUNTIME, scale, out, err))
 			return -1;
+	if (code_n == 0 && runtime_n == 0 && !lone && add_common(ex, fit, out, err))
+		return -1;
 	for (size_t i = 0; i < moves_n; i++)
 		add_move(ex, &moves[i], scale, out);
 	if (mix_changed(fit) && fit->estimated)

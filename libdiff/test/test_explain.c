@@ -109,7 +109,7 @@ struct question {
 	struct pd_load *load;  /* freed by explain */
 	bool labels;
 	bool snapshot;
-	const struct work *baseline; /* NULL: as usual */
+	const struct work *baseline; /* as many as the incident's; NULL: as usual */
 };
 
 static struct pd_explanation *explain(const struct question *q)
@@ -126,7 +126,7 @@ static struct pd_explanation *explain(const struct question *q)
 			char name[20];
 			snprintf(name, sizeof(name), "p%d.cpu", pod);
 			struct pp_profile *profile = side ? make(q->incident, q->incident_n, q->times, pod + 2, q->labels)
-			                                  : make(q->baseline ? q->baseline : usual, USUAL_N, NULL, pod, q->labels);
+			                                  : make(q->baseline ? q->baseline : usual, q->baseline ? q->incident_n : USUAL_N, NULL, pod, q->labels);
 			assert_int_equal(pd_explain_add(explain, (enum pd_side)side, profile, 0,
 			                                pd_load_find(q->load, (enum pd_load_side)side, name, (size_t)q->pods), &err), 0);
 			pp_profile_free(profile);
@@ -394,6 +394,44 @@ static void units_of_a_family_are_one_and_changed_stacks_are_measured(void **sta
 	pd_changed_free(changed);
 }
 
+static void a_helper_called_more_often_is_its_callers(void **state)
+{
+	(void)state;
+	struct work work[USUAL_N + 2];
+	static const double times[] = {1, 1, 1, 1, 1, 1, 1, 6, 1};
+
+	memcpy(work, usual, sizeof(usual));
+	work[USUAL_N] = (struct work){"main.main;main.serve;main.cart;main.check;crypto/hmac.Equal", "/cart", 60};
+	work[USUAL_N + 1] = (struct work){"main.main;main.serve;main.find;main.check;crypto/hmac.Equal", "/find", 60};
+	struct pd_explanation *e = explain(&(struct question){.baseline = work, .incident = work, .incident_n = USUAL_N + 2,
+	                                                      .times = times, .pods = 5, .load = load_of(100, 80, 100, 80)});
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.cart");
+	assert_string_equal(e->causes[0].mechanism, "main.check;crypto/hmac.Equal");
+	pd_explanation_free(e);
+}
+
+static void a_dearer_allocator_is_runtime(void **state)
+{
+	(void)state;
+	static const char *const stacks[] = {
+		"main.main;main.serve;main.cart;main.price;runtime.mallocgc", "main.main;main.serve;main.cart;main.tax;runtime.mallocgc",
+		"main.main;main.serve;main.cart;main.store;runtime.mallocgc", "main.main;main.serve;main.find;main.match;runtime.mallocgc",
+		"main.main;main.serve;main.find;main.rank;runtime.mallocgc"};
+	struct work work[USUAL_N + PP_COUNT(stacks)];
+	static const double times[] = {1, 1, 1, 1, 1, 1, 1, 4, 4, 4, 4, 4};
+
+	memcpy(work, usual, sizeof(usual));
+	for (size_t i = 0; i < PP_COUNT(stacks); i++)
+		work[USUAL_N + i] = (struct work){stacks[i], i < 3 ? "/cart" : "/find", 60};
+	struct pd_explanation *e = explain(&(struct question){.baseline = work, .incident = work, .incident_n = PP_COUNT(work),
+	                                                      .times = times, .pods = 5, .load = load_of(100, 80, 100, 80)});
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_RUNTIME);
+	assert_string_equal(e->causes[0].mechanism, "runtime.mallocgc");
+	assert_null(e->causes[0].location);
+	pd_explanation_free(e);
+}
+
 static void a_renamed_function_is_moved(void **state)
 {
 	(void)state;
@@ -492,6 +530,8 @@ int main(void)
 		cmocka_unit_test(a_sure_rise_stays_sure),
 		cmocka_unit_test(labels_tell_where_the_change_is),
 		cmocka_unit_test(units_of_a_family_are_one_and_changed_stacks_are_measured),
+		cmocka_unit_test(a_helper_called_more_often_is_its_callers),
+		cmocka_unit_test(a_dearer_allocator_is_runtime),
 		cmocka_unit_test(a_renamed_function_is_moved),
 		cmocka_unit_test(a_dearer_successor_is_code),
 		cmocka_unit_test(one_against_one_claims_only_what_no_replicate_could_hide),
