@@ -16,12 +16,6 @@ static char *join(const char *folder, const char *name)
 	return path;
 }
 
-static enum cli_status no_memory(void)
-{
-	cli_error("no memory");
-	return CLI_SYSTEM;
-}
-
 /* Whether something is there; other failures are left to the one who opens it. */
 static bool exists(const char *path)
 {
@@ -59,7 +53,7 @@ static enum cli_status read_file(const char *folder, const char *name, void *(*p
 
 	*result = NULL;
 	if (!path)
-		return no_memory();
+		return cli_no_memory();
 	*found = exists(path);
 	if (*found) {
 		status = input_text(path, PD_CASE_MAX_BYTES, &text, &n);
@@ -92,7 +86,7 @@ static enum cli_status list_side(const char *folder, const char *side, struct in
 	char *path = join(folder, side);
 
 	if (!path)
-		return no_memory();
+		return cli_no_memory();
 	*found = exists(path);
 	enum cli_status status = *found ? input_folder(path, names) : CLI_OK;
 	free(path);

@@ -86,6 +86,12 @@ enum cli_status cli_status_of(enum pp_code code)
 	return CLI_INPUT;
 }
 
+enum cli_status cli_no_memory(void)
+{
+	cli_error("no memory");
+	return CLI_SYSTEM;
+}
+
 enum cli_status cli_report(const char *subject, const struct pp_error *err)
 {
 	char at[40] = "";

@@ -70,5 +70,6 @@ enum cli_status cli_usage(const char *format, ...) PP_PRINTF(1, 2);
  * alone, for failures that name their subject themselves, such as those of output_sink(). */
 enum cli_status cli_report(const char *subject, const struct pp_error *err);
 enum cli_status cli_status_of(enum pp_code code);
+enum cli_status cli_no_memory(void); /* "tool: no memory"; returns CLI_SYSTEM */
 
 #endif

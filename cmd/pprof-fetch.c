@@ -122,8 +122,7 @@ static enum cli_status find_selector(const struct command *command, struct fetch
 	fetch->selector = selector_whole(text);
 	if (fetch->selector)
 		return CLI_OK;
-	cli_error("no memory");
-	return CLI_SYSTEM;
+	return cli_no_memory();
 }
 
 static enum cli_status run(const struct command *command, struct fetch *fetch, struct fetch_options *options)

@@ -9,12 +9,6 @@
 
 static const char *const side_names[CASE_SIDES_N] = {"baseline", "incident", "control"};
 
-static enum cli_status no_memory(void)
-{
-	cli_error("no memory");
-	return CLI_SYSTEM;
-}
-
 /* ---- case.tsv ---- */
 
 static const char *side_fact(const struct pd_facts *facts, const char *side, const char *what)
@@ -44,7 +38,7 @@ static enum cli_status read_side(const struct pd_facts *facts, const char *side,
 	into->question.window = (struct window){window.from_ns / 1000000, window.to_ns / 1000000};
 	into->selector = selector ? selector_whole(selector) : selector_with("{}", "service_name", service);
 	into->question.selector = into->selector;
-	return into->selector ? CLI_OK : no_memory();
+	return into->selector ? CLI_OK : cli_no_memory();
 }
 
 static enum cli_status read_case(const struct pd_facts *facts, struct casework *work)
@@ -159,7 +153,7 @@ static enum cli_status save_summary(const struct casework *work)
 	char *path = malloc(n);
 
 	if (!path)
-		return no_memory();
+		return cli_no_memory();
 	snprintf(path, n, "%s/fetch.tsv", work->folder);
 	output.path = path;
 	enum cli_status status = output_open(&output, false);
@@ -245,7 +239,7 @@ enum cli_status fetch_case(struct fetch *fetch)
 		status = read_case(folder.facts, &work);
 	if (status == CLI_OK && !fetch->options->no_counts) {
 		work.count_type = type_of_counts(pd_facts_get(folder.facts, "lens"), &failed);
-		status = failed ? no_memory() : CLI_OK;
+		status = failed ? cli_no_memory() : CLI_OK;
 	}
 	/* The case knows its data source, where Grafana's address is given. */
 	if (!where.datasource && !where.url && !getenv("PYROSCOPE_URL") && getenv("GRAFANA_SERVER"))

@@ -25,12 +25,6 @@ struct case_job {
 	bool there;                /* nothing has to be asked: the file is there, or the slice holds nothing */
 };
 
-static enum cli_status no_memory(void)
-{
-	cli_error("no memory");
-	return CLI_SYSTEM;
-}
-
 /* ---- names ---- */
 
 /* Appends a name as a part of a file name: letters, digits and ".-_" stay, all else is "_"; not hidden. */
@@ -83,7 +77,7 @@ static char *path_of(const char *folder, const char *side, const char *file)
 static enum cli_status make_folder(const char *folder, const char *side)
 {
 	char *path = path_of(folder, side, "");
-	enum cli_status status = path ? CLI_OK : no_memory();
+	enum cli_status status = path ? CLI_OK : cli_no_memory();
 
 	if (path && mkdir(path, 0777) != 0 && errno != EEXIST) {
 		cli_error("cannot make '%s': %s", path, strerror(errno));
@@ -114,12 +108,12 @@ static enum cli_status find_values(struct casework *work, struct case_side *side
 	char **names = status == CLI_OK ? lists_names(&lists, &n) : NULL;
 	side->keep_values = names ? calloc(n + 1, sizeof(*side->keep_values)) : NULL;
 	if (status == CLI_OK && !side->keep_values)
-		status = no_memory();
+		status = cli_no_memory();
 	for (size_t i = 0; status == CLI_OK && i <= n; i++) {
 		side->keep_values[i] = strdup(i < n ? names[i] : "");
 		side->keep_values_n++;
 		if (!side->keep_values[i])
-			status = no_memory();
+			status = cli_no_memory();
 	}
 	if (status == CLI_OK && n == 0)
 		cli_warn("no values of the label '%s' in %s", label, side->question.selector);
@@ -146,7 +140,7 @@ static enum cli_status plan_job(struct casework *work, struct case_side *side, c
 	job->selector = replicas->label ? selector_with(side->question.selector, replicas->label, replicas_name(replicas, index))
 	                                : strdup(side->question.selector);
 	if (!job->path || !job->selector)
-		return no_memory();
+		return cli_no_memory();
 	*question = side->question;
 	question->selector = job->selector;
 	question->window = replicas_slice(replicas, &side->question.window, slice);
@@ -184,7 +178,7 @@ enum cli_status casework_plan(struct casework *work, int index, const char *name
 		return status;
 	side->jobs = calloc(side->replicas_n * slices, sizeof(*side->jobs));
 	if (!side->jobs)
-		return no_memory();
+		return cli_no_memory();
 	for (size_t i = 0; i < side->replicas_n; i++)
 		for (uint32_t slice = 0; slice < slices; slice++)
 			if ((status = plan_job(work, side, name, i, slice, &side->jobs[side->jobs_n++])) != CLI_OK)

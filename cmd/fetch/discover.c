@@ -6,12 +6,6 @@
 #include "cmd/fetch/flame.h"
 #include "cmd/fetch/lists.h"
 
-static enum cli_status no_memory(void)
-{
-	cli_error("no memory");
-	return CLI_SYSTEM;
-}
-
 static struct table *new_table(struct fetch *fetch, const struct table_column *columns, size_t n, struct pp_sink *sink,
                                struct pp_error *err)
 {
@@ -141,7 +135,7 @@ enum cli_status fetch_datasources(struct fetch *fetch)
 
 	if (pp_buf_append(&url, fetch->server.base, strlen(fetch->server.base), &err) != 0 ||
 	    pp_buf_append(&url, path, sizeof(path) - 1, &err) != 0)
-		return no_memory();
+		return cli_no_memory();
 	exchange.url = url.bytes;
 	http_start(fetch->server.pool, &exchange);
 	http_run(fetch->server.pool);
@@ -248,7 +242,7 @@ static Pyro__ProfileType **types_of(const struct lists *lists, size_t *n)
 		all += ((const Pyro__ProfileTypesResponse *)(const void *)lists->calls[i].answer)->n_profile_types;
 	Pyro__ProfileType **types = malloc((all + 1) * sizeof(*types));
 	if (!types) {
-		no_memory();
+		cli_no_memory();
 		return NULL;
 	}
 	all = 0;
@@ -437,7 +431,7 @@ static enum cli_status print_sets_table(struct fetch *fetch, Pyro__Labels **sets
 	enum cli_status status;
 
 	if (!names || !columns || !cells) {
-		status = no_memory();
+		status = cli_no_memory();
 		goto done;
 	}
 	for (size_t i = 0; i < names_n; i++)
@@ -484,7 +478,7 @@ static Pyro__Labels **sets_of(const struct lists *lists, size_t *n)
 		all += ((const Pyro__SeriesResponse *)(const void *)lists->calls[i].answer)->n_labels_set;
 	Pyro__Labels **sets = malloc((all + 1) * sizeof(*sets));
 	if (!sets) {
-		no_memory();
+		cli_no_memory();
 		return NULL;
 	}
 	all = 0;
@@ -514,7 +508,7 @@ enum cli_status fetch_series(struct fetch *fetch)
 	struct fetch_names names;
 	struct lists lists;
 	char **matchers = calloc(matches->n + 1, sizeof(*matchers));
-	enum cli_status status = matchers ? fetch_names(&fetch->options->label_names, &names) : no_memory();
+	enum cli_status status = matchers ? fetch_names(&fetch->options->label_names, &names) : cli_no_memory();
 	size_t n = matches->n;
 
 	if (status != CLI_OK) {

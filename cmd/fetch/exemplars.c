@@ -283,8 +283,7 @@ static enum cli_status exemplars_profile(struct fetch *fetch, uint64_t top_n)
 		collect_profiles(fetch, &calls[i], &found);
 	}
 	if (status == CLI_OK && found.failed) {
-		cli_error("no memory");
-		status = CLI_SYSTEM;
+		status = cli_no_memory();
 	} else if (status == CLI_OK && found.n == 0 && found.points > 0) {
 		cli_error("this server has profiles in the window and sends no exemplars of them (mode v1)");
 		status = CLI_UNSUPPORTED;
@@ -341,8 +340,7 @@ static enum cli_status exemplars_span(struct fetch *fetch, uint64_t top_n)
 	else
 		collect_spans(fetch, &call, &found);
 	if (status == CLI_OK && found.failed) {
-		cli_error("no memory");
-		status = CLI_SYSTEM;
+		status = cli_no_memory();
 	} else if (status == CLI_OK) {
 		status = found.n > 0 ? print(fetch, &found, true, (size_t)top_n) : fetch_empty(fetch, "spans");
 	}

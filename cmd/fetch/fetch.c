@@ -84,8 +84,7 @@ enum cli_status fetch_names(const struct cli_list *from, struct fetch_names *nam
 	names->list = (struct cli_list){calloc(n + 1, sizeof(*names->list.items)), 0};
 	if (!names->text || !names->list.items) {
 		fetch_names_release(names);
-		cli_error("no memory");
-		return CLI_SYSTEM;
+		return cli_no_memory();
 	}
 	char *at = names->text;
 	for (size_t i = 0; i < from->n; i++) {

@@ -43,10 +43,8 @@ enum cli_status files_save(const char *path, const struct pp_buf *bytes, bool sy
 	char *partial = files_hidden(path, "partial");
 	enum cli_status status = CLI_OK;
 
-	if (!partial) {
-		cli_error("no memory");
-		return CLI_SYSTEM;
-	}
+	if (!partial)
+		return cli_no_memory();
 	signal(SIGXFSZ, SIG_IGN); /* past the limit on file sizes, write() fails with a reason */
 	int fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0) {

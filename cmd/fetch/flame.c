@@ -60,10 +60,8 @@ static enum cli_status ask(struct server *server, const struct question *questio
 	flame->dot = NULL;
 	flame->call = (struct rpc_call){.method = "SelectMergeStacktraces", .request = &request->base,
 	                                .response = &pyro__select_merge_stacktraces_response__descriptor};
-	if (failed) {
-		cli_error("no memory");
-		return CLI_SYSTEM;
-	}
+	if (failed)
+		return cli_no_memory();
 	enum cli_status status = rpc_wait(server, &flame->call);
 	if (status != CLI_OK)
 		return status;

@@ -7,12 +7,6 @@
 
 #define PIECES_MAX 4000
 
-static enum cli_status no_memory(void)
-{
-	cli_error("no memory");
-	return CLI_SYSTEM;
-}
-
 static enum cli_status ask_piece(struct server *server, const struct rpc_call *pattern, int64_t *start, struct lists *lists)
 {
 	struct rpc_call *call = &lists->calls[lists->n++];
@@ -32,7 +26,7 @@ static enum cli_status ask_pieces(struct server *server, const struct rpc_call *
 		return cli_usage("the window is too long for this server, which allows only short ones");
 	lists->calls = calloc((size_t)pieces, sizeof(*lists->calls));
 	if (!lists->calls)
-		return no_memory();
+		return cli_no_memory();
 	for (int64_t i = 0; i < pieces && status == CLI_OK; i++) {
 		*start = from + i * server->longest_ms;
 		*end = to - *start >= server->longest_ms ? *start + server->longest_ms - 1 : to;
@@ -50,7 +44,7 @@ enum cli_status lists_ask(struct server *server, const struct rpc_call *pattern,
 
 	*lists = (struct lists){.calls = calloc(1, sizeof(*lists->calls))};
 	if (!lists->calls)
-		return no_memory();
+		return cli_no_memory();
 	if (!server->longest_ms) {
 		status = ask_piece(server, pattern, start, lists);
 		if (status != CLI_FAILED || !when_limit(lists->calls[0].why, &server->longest_ms)) {
@@ -101,7 +95,7 @@ char **lists_names(const struct lists *lists, size_t *n)
 	}
 	char **names = malloc((all + 1) * sizeof(*names));
 	if (!names) {
-		no_memory();
+		cli_no_memory();
 		return NULL;
 	}
 	all = 0;

@@ -18,12 +18,6 @@ struct fetch {
 	bool checked; /* the server is of the mode in which sums must be compared */
 };
 
-static enum cli_status no_memory(void)
-{
-	cli_error("no memory");
-	return CLI_SYSTEM;
-}
-
 /* ---- the lines ---- */
 
 static size_t labels_key(Pyro__LabelPair **labels, size_t n, struct pp_buf *key)
@@ -125,7 +119,7 @@ static enum cli_status ask(struct fetch *fetch, const struct span *span, struct 
 	*call = (struct rpc_call){.method = "SelectSeries", .request = &request->base,
 	                          .response = &pyro__select_series_response__descriptor};
 	if (failed)
-		return no_memory();
+		return cli_no_memory();
 	fetch->calls++;
 	return rpc_wait(fetch->server, call);
 }
@@ -163,7 +157,7 @@ static enum cli_status add_answer(struct fetch *fetch, const Pyro__SelectSeriesR
 		}
 	}
 	pp_buf_release(&key);
-	return good ? CLI_OK : no_memory();
+	return good ? CLI_OK : cli_no_memory();
 }
 
 static bool equal(double a, double b)
@@ -449,12 +443,12 @@ enum cli_status series_fetch(struct server *server, const struct question *quest
 
 	*series = (struct series){.lines = NULL};
 	if (!begin(series))
-		return no_memory();
+		return cli_no_memory();
 	int64_t known = server->longest_ms;
 	enum cli_status status = fill_window(&fetch);
 	if (status == CLI_FAILED && server->longest_ms != known) { /* refused as too long: now in pieces */
 		if (!begin(series))
-			return no_memory();
+			return cli_no_memory();
 		status = fill_window(&fetch);
 	}
 	put_in_order(series);

@@ -79,10 +79,8 @@ static enum cli_status find_base(const struct server_options *options, struct se
 	size_t n = strlen(server->address.base) + sizeof(path) + strlen(uid);
 
 	server->base = malloc(n);
-	if (!server->base) {
-		cli_error("no memory");
-		return CLI_SYSTEM;
-	}
+	if (!server->base)
+		return cli_no_memory();
 	snprintf(server->base, n, "%s%s%s", server->address.base, *uid ? path : "", uid);
 	return CLI_OK;
 }
