@@ -1,6 +1,8 @@
 #include "cmd/fetch/when.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -75,6 +77,11 @@ bool when_limit(const char *words, int64_t *ms)
 
 const char *when_text(char *out, size_t out_n, int64_t time_ms)
 {
+	/* A server may say any number. */
+	if (time_ms > INT64_MAX / 1000000 || time_ms < INT64_MIN / 1000000) {
+		snprintf(out, out_n, "%" PRIi64 "ms", time_ms);
+		return out;
+	}
 	return pd_time_text(out, out_n, time_ms * 1000000);
 }
 

@@ -80,9 +80,10 @@ fails() { # fails STATUS PREFIX [OPTION…]
 }
 
 @test "three times at most" {
-	export_from /fault/503,times=3,on=SelectMergeProfile
-	rm got got.tsv
+	fetch /fault/503,times=3,on=SelectMergeProfile query "$SHOP" --profile-type $CPU "${HOUR[@]}" -o pprof >../got 3>&- &
 	fails 7 /fault/close
+	wait $!
+	[ "$(total ../got)" = 20550000000 ]
 	[ "$(requests /fault/close/ | wc -l)" -eq 4 ]
 	has "not known"
 }
@@ -102,9 +103,10 @@ fails() { # fails STATUS PREFIX [OPTION…]
 # ---- answers that are not whole, or too much ----
 
 @test "an answer that ends early is no answer" {
-	for fault in cut short; do
-		fails 7 /fault/$fault
-	done
+	fetch /fault/short query "$SHOP" --profile-type $CPU "${HOUR[@]}" -o pprof >../got 3>&- &
+	fails 7 /fault/cut
+	! wait $!
+	[ ! -s ../got ]
 	fails 7 /fault/cut-gzip
 	fails 7 /fault/bad-gzip
 }
