@@ -45,13 +45,6 @@ static bool any(struct pp_str text, bool (*test)(struct pp_str, const char *), c
 	return false;
 }
 
-const char *pd_frame_class_name(enum pd_frame_class class_)
-{
-	static const char *const names[] = {"application", "library", "runtime", "collector", "unknown"};
-
-	return names[class_];
-}
-
 static bool digit(char c)
 {
 	return c >= '0' && c <= '9';

@@ -13,7 +13,6 @@ enum pd_frame_class {
 	PD_FRAME_COLLECTOR, /* garbage collection */
 	PD_FRAME_UNKNOWN    /* nothing known about it: no name */
 };
-const char *pd_frame_class_name(enum pd_frame_class class_);
 
 /* Any of the three may be "". Pure: the same arguments give the same class. */
 enum pd_frame_class pd_frame_classify(struct pp_str name, struct pp_str file, struct pp_str mapping);

@@ -472,40 +472,31 @@ static const struct {
 	const char *name;
 	void (*apply)(struct name *name);
 	bool folds, needs_evidence;
-	const char *text;
 } rules[PD_RULES_N] = {
-	[PD_RULE_FILE] = {"file", NULL, false, false, "the same name in another folder or file"},
-	[PD_RULE_FRAME_KIND] = {"frame-kind", frame_kind, true, false, "marks of inlined, interpreted and kernel frames"},
-	[PD_RULE_ELF] = {"elf", elf, true, false, "versions of symbols and entries of the linkage table"},
-	[PD_RULE_KERNEL] = {"kernel", kernel, true, false, "system calls of different processors"},
-	[PD_RULE_LIBC_IFUNC] = {"libc-ifunc", libc_ifunc, true, false, "routines of libc in versions for processors"},
-	[PD_RULE_V8] = {"v8", v8, true, false, "marks of V8's compilers, lines in names, hashes of bundles"},
-	[PD_RULE_JAVA_LAMBDA] = {"java-lambda", java_lambda, true, false, "hidden classes of Java lambdas"},
-	[PD_RULE_JAVA_GENERATED] = {"java-generated", java_generated, true, false, "accessors, proxies and forms made at run time"},
-	[PD_RULE_JAVA_CLOSURE] = {"java-closure", java_closure, false, true, "numbers of JVM closures and anonymous classes"},
-	[PD_RULE_HEX] = {"hex", hex, true, false, "addresses in names"},
-	[PD_RULE_CPP_CLONES] = {"cpp-clones", cpp_clones, true, false, "clones and parts that compilers make of a function"},
-	[PD_RULE_CPP_ARGS] = {"cpp-args", cpp_args, false, true, "argument lists of C++"},
-	[PD_RULE_RUST_HASH] = {"rust-hash", rust_hash, true, false, "hashes in Rust symbols"},
-	[PD_RULE_RUST_CLOSURE] = {"rust-closure", rust_closure, false, true, "numbers of Rust closures"},
-	[PD_RULE_GO_MODULE] = {"go-module", go_module, false, false, "major versions and vendor folders in Go package paths"},
-	[PD_RULE_GO_TYPEARGS] = {"go-typeargs", go_typeargs, true, false, "type arguments of Go"},
-	[PD_RULE_GO_WRAPPERS] = {"go-wrappers", go_wrappers, false, true, "wrappers that the Go compiler makes"},
-	[PD_RULE_GO_CLOSURE] = {"go-closure", go_closure, false, true, "numbers of Go closures"},
-	[PD_RULE_GO_INLINE] = {"go-inline", go_inline, false, true, "Go closures named after what they were inlined into"},
+	[PD_RULE_FILE] = {"file", NULL, false, false}, /* the same name in another folder or file */
+	[PD_RULE_FRAME_KIND] = {"frame-kind", frame_kind, true, false}, /* marks of inlined, interpreted and kernel frames */
+	[PD_RULE_ELF] = {"elf", elf, true, false}, /* versions of symbols and entries of the linkage table */
+	[PD_RULE_KERNEL] = {"kernel", kernel, true, false}, /* system calls of different processors */
+	[PD_RULE_LIBC_IFUNC] = {"libc-ifunc", libc_ifunc, true, false}, /* routines of libc in versions for processors */
+	[PD_RULE_V8] = {"v8", v8, true, false}, /* marks of V8's compilers, lines in names, hashes of bundles */
+	[PD_RULE_JAVA_LAMBDA] = {"java-lambda", java_lambda, true, false}, /* hidden classes of Java lambdas */
+	[PD_RULE_JAVA_GENERATED] = {"java-generated", java_generated, true, false}, /* accessors, proxies and forms made at run time */
+	[PD_RULE_JAVA_CLOSURE] = {"java-closure", java_closure, false, true}, /* numbers of JVM closures and anonymous classes */
+	[PD_RULE_HEX] = {"hex", hex, true, false}, /* addresses in names */
+	[PD_RULE_CPP_CLONES] = {"cpp-clones", cpp_clones, true, false}, /* clones and parts that compilers make of a function */
+	[PD_RULE_CPP_ARGS] = {"cpp-args", cpp_args, false, true}, /* argument lists of C++ */
+	[PD_RULE_RUST_HASH] = {"rust-hash", rust_hash, true, false}, /* hashes in Rust symbols */
+	[PD_RULE_RUST_CLOSURE] = {"rust-closure", rust_closure, false, true}, /* numbers of Rust closures */
+	[PD_RULE_GO_MODULE] = {"go-module", go_module, false, false}, /* major versions and vendor folders in Go package paths */
+	[PD_RULE_GO_TYPEARGS] = {"go-typeargs", go_typeargs, true, false}, /* type arguments of Go */
+	[PD_RULE_GO_WRAPPERS] = {"go-wrappers", go_wrappers, false, true}, /* wrappers that the Go compiler makes */
+	[PD_RULE_GO_CLOSURE] = {"go-closure", go_closure, false, true}, /* numbers of Go closures */
+	[PD_RULE_GO_INLINE] = {"go-inline", go_inline, false, true}, /* Go closures named after what they were inlined into */
 };
 
 const char *pd_rule_name(enum pd_rule rule)
 {
 	return rules[rule].name;
-}
-
-int pd_rule_find(const char *name)
-{
-	for (int i = 0; i < PD_RULES_N; i++)
-		if (strcmp(rules[i].name, name) == 0)
-			return i;
-	return -1;
 }
 
 int pd_rules_parse(const char *list, unsigned *mask, struct pp_str *unknown)
@@ -526,11 +517,6 @@ int pd_rules_parse(const char *list, unsigned *mask, struct pp_str *unknown)
 		*mask = less ? *mask & ~bits : *mask | bits;
 	}
 	return 0;
-}
-
-const char *pd_rule_text(enum pd_rule rule)
-{
-	return rules[rule].text;
 }
 
 bool pd_rule_folds(enum pd_rule rule)

@@ -35,8 +35,6 @@ enum pd_rule {
 #define PD_RULES_ALL ((1u << PD_RULES_N) - 1)
 
 const char *pd_rule_name(enum pd_rule rule); /* "go-closure", … */
-int pd_rule_find(const char *name);          /* -1: no such rule */
-const char *pd_rule_text(enum pd_rule rule); /* what it joins, in a few words */
 
 /* Reads "none", "all", "go-closure,hex" (those alone) or "-hex,-file" (all but those). -1 at a word that
  * is none of these, and *unknown is that word. */

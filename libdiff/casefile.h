@@ -36,11 +36,6 @@ struct pd_window {
 int pd_facts_window(const struct pd_facts *facts, const char *name, struct pd_window *window,
                     struct pp_error *err) PP_MUSTUSE;
 
-/* "2026-11-25T14:00:00Z", with optional fraction, and Z or an offset such as +01:00; years 1970-2261. */
-bool pd_time_parse(const char *text, int64_t *time_ns);
-/* The inverse, in UTC, without a fraction when it is 0. Returns out (≥ 32 bytes). */
-const char *pd_time_text(char *out, size_t out_n, int64_t time_ns);
-
 /* load.tsv: a header row, then a row a replica or window. Columns: side (baseline, incident, control),
  * and optionally pod, version, window_s (seconds); the first other column is the denominator
  * ("requests"), those after it are the same by label value ("/checkout"). Numbers are not negative. */

@@ -22,7 +22,6 @@ enum pd_normalization {
 	PD_NORMALIZATIONS_N
 };
 const char *pd_normalization_name(enum pd_normalization normalization); /* "raw", "duration", …, "robust_median" */
-int pd_normalization_find(const char *name);                            /* -1: no such name */
 
 /* Sample types that are a state and not a flow ("inuse_space", "goroutine"): dividing them by time or
  * requests means nothing. */

@@ -15,14 +15,6 @@ const char *pd_normalization_name(enum pd_normalization normalization)
 	return names[normalization];
 }
 
-int pd_normalization_find(const char *name)
-{
-	for (size_t i = 0; i < PP_COUNT(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return (int)i;
-	return -1;
-}
-
 bool pd_is_snapshot(const char *type)
 {
 	return strncmp(type, "inuse_", 6) == 0 || strcmp(type, "goroutine") == 0 ||

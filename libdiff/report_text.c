@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libdiff/utctime.h"
+
 void rp_say(struct rp_text *text, const char *format, ...)
 {
 	struct pp_error unheard = PP_ERROR_INIT;

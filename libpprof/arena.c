@@ -249,18 +249,6 @@ void pp_arena_trim(struct pp_arena *arena, void **array, size_t *capacity, size_
 	}
 }
 
-void pp_arena_drop(struct pp_arena *arena, void *array, size_t capacity, size_t element_bytes)
-{
-	struct large *large;
-
-	if (!array || capacity * element_bytes < LARGE)
-		return;
-	large = (struct large *)array - 1;
-	unlink_large(arena, large);
-	arena->used -= large->bytes;
-	free(large);
-}
-
 uint64_t pp_arena_used(const struct pp_arena *arena)
 {
 	return arena->used;

@@ -30,8 +30,6 @@ int pp_arena_reserve(struct pp_arena *arena, void **array, size_t *capacity, siz
 void pp_arena_trim(struct pp_arena *arena, void **array, size_t *capacity, size_t used,
                    size_t element_bytes);
 
-/* Returns a block made by pp_arena_reserve before the arena ends. */
-void pp_arena_drop(struct pp_arena *arena, void *array, size_t capacity, size_t element_bytes);
 
 uint64_t pp_arena_used(const struct pp_arena *arena); /* bytes charged to the budget */
 bool pp_arena_over(const struct pp_arena *arena);     /* an allocation failed for the budget */

@@ -392,20 +392,6 @@ uint32_t pp_build_sample(struct pp_build *build, uint32_t stack, uint32_t label_
 	return pp_build_row(build, stack, label_list, values, build->profile->sample_types_n);
 }
 
-int pp_build_sample_add(struct pp_build *build, uint32_t sample, const int64_t *values)
-{
-	struct pp_profile *p = build->profile;
-	int64_t *sums = p->values + (size_t)sample * p->sample_types_n;
-
-	if (failed(build))
-		return -1;
-	for (uint32_t column = 0; column < p->sample_types_n; column++)
-		if (!pp_add_i64(sums[column], values[column], &sums[column]))
-			return pp_fail(&build->err, PP_EOVERFLOW, PP_NO_OFFSET,
-			               "the sum of a sample's values does not fit 64 bits");
-	return 0;
-}
-
 /* ---- the rest ---- */
 
 int pp_build_comment(struct pp_build *build, uint32_t comment)

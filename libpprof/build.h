@@ -36,8 +36,6 @@ uint32_t pp_build_label_list(struct pp_build *build, const struct pp_label *labe
  * its index. */
 uint32_t pp_build_sample(struct pp_build *build, uint32_t stack, uint32_t label_list,
                          const int64_t *values);
-/* Adds values to an existing sample; PP_EOVERFLOW when a sum does not fit. */
-int pp_build_sample_add(struct pp_build *build, uint32_t sample, const int64_t *values);
 
 int pp_build_comment(struct pp_build *build, uint32_t comment);
 int pp_build_unknown(struct pp_build *build, enum pp_record record, uint32_t index, uint32_t label,

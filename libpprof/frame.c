@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libpprof/arena.h"
+#include "libpprof/filepath.h"
 #include "libpprof/hash.h"
 
 static const char *const granularity_names[] = {
@@ -52,14 +53,6 @@ struct walk {
 	struct named *functions;
 	uint32_t *mappings;
 };
-
-int pp_granularity_find(const char *name)
-{
-	for (size_t i = 0; i < PP_COUNT(granularity_names); i++)
-		if (strcmp(name, granularity_names[i]) == 0)
-			return (int)i;
-	return -1;
-}
 
 const char *pp_granularity_name(enum pp_granularity granularity)
 {
@@ -164,73 +157,9 @@ static int intern(struct pp_frames *set, struct pp_str s, uint32_t *id, struct p
 	return *id == PP_NONE ? fail_memory(set, err) : 0;
 }
 
-static struct pp_str basename_of(struct pp_str path)
-{
-	while (path.len > 1 && path.ptr[path.len - 1] == '/')
-		path.len--;
-	for (size_t i = path.len; i > 0; i--)
-		if (path.ptr[i - 1] == '/' && i < path.len)
-			return (struct pp_str){path.ptr + i, path.len - i};
-	return path;
-}
-
-/* Cleans a path lexically: no "." and no empty component, ".." takes the component before it away.
- * out has room for path.len + 1 bytes; returns the length. The rules of Plan 9's cleanname. */
-static size_t clean_path(struct pp_str path, char *out)
-{
-	const char *p = path.ptr;
-	size_t n = path.len, read = 0, w = 0;
-	size_t keep; /* ".." does not go back before this */
-	const bool rooted = n > 0 && p[0] == '/';
-
-	if (rooted)
-		out[w++] = '/';
-	keep = w;
-	while (read < n) {
-		size_t end = read;
-		while (end < n && p[end] != '/')
-			end++;
-		const size_t part = end - read;
-		if (part == 0 || (part == 1 && p[read] == '.')) {
-			/* nothing */
-		} else if (part == 2 && p[read] == '.' && p[read + 1] == '.') {
-			if (w > keep) {
-				for (w--; w > keep && out[w] != '/'; w--)
-					;
-			} else if (!rooted) {
-				if (w > 0)
-					out[w++] = '/';
-				out[w++] = '.';
-				out[w++] = '.';
-				keep = w;
-			}
-		} else {
-			if (w > (rooted ? 1U : 0U))
-				out[w++] = '/';
-			memcpy(out + w, p + read, part);
-			w += part;
-		}
-		read = end + 1;
-	}
-	if (w == 0)
-		out[w++] = '.';
-	return w;
-}
-
-/* Bazel and its like build in a folder that programs see as this one; the reference leaves it out too. */
-static struct pp_str without_build_folder(struct pp_str path)
-{
-	static const struct pp_str folders[] = {{"/proc/self/cwd/./", 17}, {"/proc/self/cwd/", 15}};
-
-	for (size_t i = 0; i < PP_COUNT(folders); i++)
-		if (path.len >= folders[i].len && memcmp(path.ptr, folders[i].ptr, folders[i].len) == 0)
-			return (struct pp_str){path.ptr + folders[i].len, path.len - folders[i].len};
-	return path;
-}
-
 static int intern_path(struct pp_frames *set, struct pp_str path, uint32_t *id, struct pp_error *err)
 {
-	path = without_build_folder(path);
+	path = pp_path_without_build(path);
 	set->scratch.n = 0;
 	if (pp_buf_append(&set->scratch, path.ptr, path.len, err) != 0)
 		return -1;
@@ -238,7 +167,7 @@ static int intern_path(struct pp_frames *set, struct pp_str path, uint32_t *id, 
 		*id = 0;
 		return 0;
 	}
-	const size_t n = clean_path(path, set->scratch.bytes); /* never longer than what it reads */
+	const size_t n = pp_path_clean(path, set->scratch.bytes); /* never longer than what it reads */
 	return intern(set, (struct pp_str){set->scratch.bytes, n}, id, err);
 }
 
@@ -280,7 +209,7 @@ static int mapping_name(struct walk *walk, uint32_t mapping, uint32_t *id, struc
 	if (walk->mappings[mapping] == PP_NONE) {
 		struct pp_str file = pp_string(walk->profile, walk->profile->mappings[mapping].filename);
 		if (walk->set->granularity == PP_BY_FRAMES || walk->set->compare_builds)
-			file = basename_of(file);
+			file = pp_path_base(file);
 		if (intern(walk->set, file, &walk->mappings[mapping], err) != 0)
 			return -1;
 	}
@@ -408,7 +337,7 @@ static int reference_label(struct pp_frames *set, const struct pp_frame *frame, 
 		return label_part(set, PP_LIT("<unknown>"), err);
 	if (label_part(set, PP_LIT("["), err) != 0)
 		return -1;
-	const struct pp_str base = basename_of(frame->mapping);
+	const struct pp_str base = pp_path_base(frame->mapping);
 	return pp_buf_append(&set->scratch, base.ptr, base.len, err) != 0 ? -1
 	                                                                  : pp_buf_append(&set->scratch, "]", 1, err);
 }

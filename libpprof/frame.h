@@ -20,8 +20,7 @@ enum pp_granularity {
 	PP_BY_MAPPINGS       /* the binary or library */
 };
 
-/* "frames", "functions", … ; -1 for another name. */
-int pp_granularity_find(const char *name);
+/* "frames", "functions", … */
 const char *pp_granularity_name(enum pp_granularity granularity);
 
 enum pp_frame_kind {

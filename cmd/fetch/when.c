@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "libdiff/casefile.h"
+#include "libdiff/utctime.h"
 
 #define MS_PER_S INT64_C(1000)
 #define HOUR_MS (3600 * MS_PER_S)

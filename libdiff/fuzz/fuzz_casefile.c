@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libdiff/casefile.h"
+#include "libdiff/utctime.h"
 
 bool fuzz_seed(unsigned i, struct pp_buf *out)
 {

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "libdiff/casefile.h"
+#include "libdiff/utctime.h"
 
 static void facts_are_read(void **state)
 {
