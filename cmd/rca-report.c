@@ -71,7 +71,8 @@ static enum cli_status investigate(struct request *request, const char *path)
 
 	if (status != CLI_OK)
 		goto done;
-	const struct pd_report_case known = {folder.facts, folder.load, folder.symptoms, folder.changed, request->app};
+	const struct pd_report_case known = {folder.facts, folder.load, folder.symptoms, folder.changed, request->app,
+	                                     folder.profiles[PD_LOAD_CONTROL].n > 0};
 	reporter = pd_reporter_new(&known, &err);
 	if (!reporter) {
 		status = cli_report("case.tsv", &err);

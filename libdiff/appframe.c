@@ -149,7 +149,7 @@ static const char *const go_collector[] = {
 	"runtime.(*mspan).sweep", "runtime.deductSweepCredit", "runtime.forEachP", NULL};
 
 static const char *const other_collectors[] = {
-	"(garbage collector)", "v8::internal::Heap::CollectGarbage", "v8::internal::Scavenger", "v8::internal::MarkCompact",
+	"(garbage collector)", "Garbage Collection", "v8::internal::Heap::CollectGarbage", "v8::internal::Scavenger", "v8::internal::MarkCompact",
 	"v8::internal::ConcurrentMarking", "v8::internal::MajorGC", "v8::internal::MinorGC", "v8::internal::Sweeper",
 	"G1CollectedHeap", "G1ParScanThreadState", "G1ConcurrentMark", "G1YoungCollector", "ParallelScavengeHeap", "PSPromotion",
 	"PSScavenge", "PSParallelCompact", "ShenandoahConcurrent", "ZMark", "ZRelocate", "ZDriver", "GCTaskThread",

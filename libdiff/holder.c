@@ -79,8 +79,11 @@ static size_t without_lambda(char *name, size_t n)
 
 size_t pd_holder(struct pp_str name, char *out)
 {
+	static const char nameless[] = "(anonymous:L#"; /* and where it stands: "(anonymous:L#12:C#5)" */
 	unsigned applied;
 	name = pd_script_function(name);
+	if (name.len >= sizeof(nameless) - 1 && memcmp(name.ptr, nameless, sizeof(nameless) - 1) == 0)
+		name = PP_LIT("(anonymous)");
 	size_t n = pd_canonical(name, PP_LIT(""), HOLDER_RULES, out, &applied);
 	n = without_typeargs(out, without_closures(out, n));
 	return go_or_java(name) ? without_lambda(out, n) : n;

@@ -102,6 +102,7 @@ void pd_reporter_free(struct pd_reporter *reporter)
 	if (!reporter)
 		return;
 	pd_explain_free(reporter->explain);
+	pd_explain_free(reporter->control);
 	pd_compare_free(reporter->compare);
 	pp_arena_free(reporter->arena);
 }
@@ -182,6 +183,8 @@ static int open_engines(struct pd_reporter *reporter, struct pp_error *err)
 	options.snapshot = pd_lens_snapshot(&reporter->lens);
 	reporter->explain = pd_explain_new(&options, err);
 	if (!reporter->explain)
+		return -1;
+	if (reporter->known.control && !(reporter->control = pd_explain_new(&options, err)))
 		return -1;
 	if (reporter->lens.name.len)
 		compare.lens = reporter->lens.text;
@@ -269,9 +272,13 @@ static int feed(struct pd_reporter *reporter, struct rp_file *file, size_t files
 
 	file->has_load = row != NULL;
 	file->empty = is_empty(p, column);
+	if (open_engines(reporter, err))
+		return -1;
+	if (reporter->control && file->side != PD_LOAD_INCIDENT && pd_explain_add(reporter->control, side, p, column, row, err))
+		return -1;
 	if (file->side == PD_LOAD_CONTROL)
 		return 0;
-	if (open_engines(reporter, err) || pd_explain_add(reporter->explain, side, p, column, row, err))
+	if (pd_explain_add(reporter->explain, side, p, column, row, err))
 		return -1;
 	if (!reporter->compare_failed &&
 	    pd_compare_add(reporter->compare, side, file->name, p, origin, row ? row->total : NAN, &unheard))
@@ -369,6 +376,7 @@ struct pd_report *pd_reporter_finish(struct pd_reporter *reporter, struct pp_err
 	struct pd_report *report = arena ? pp_arena_alloc(arena, sizeof(*report)) : NULL;
 	struct rp_findings findings = {.reporter = reporter, .arena = arena};
 	struct pd_comparison *comparison = NULL;
+	struct pd_explanation *control = NULL;
 	struct pp_error unheard = PP_ERROR_INIT;
 
 	if (!report) {
@@ -385,7 +393,11 @@ struct pd_report *pd_reporter_finish(struct pd_reporter *reporter, struct pp_err
 			goto failed;
 		if (findings.coverage[PD_LOAD_BASELINE].used && !reporter->compare_failed)
 			comparison = pd_compare_finish(reporter->compare, &unheard);
+		if (reporter->control && findings.coverage[PD_LOAD_BASELINE].used && findings.coverage[PD_LOAD_CONTROL].used &&
+		    !(control = pd_explain_finish(reporter->control, err)))
+			goto failed;
 	}
+	findings.control = control;
 	findings.explanation = report->explanation;
 	findings.comparison = comparison;
 	findings.unit = reporter->lens.unit.len ? reporter->lens.unit : PP_LIT("");
@@ -401,8 +413,10 @@ struct pd_report *pd_reporter_finish(struct pd_reporter *reporter, struct pp_err
 		report->explanation = NULL;
 	}
 	pd_comparison_free(comparison);
+	pd_explanation_free(control);
 	return report;
 failed:
+	pd_explanation_free(control);
 	pd_comparison_free(comparison);
 	pd_report_free(report);
 	return NULL;

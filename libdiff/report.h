@@ -49,6 +49,7 @@ struct pd_report_case {
 	const struct pd_symptoms *symptoms;
 	const struct pd_changed *changed;
 	const char *app; /* as in pd_explain_options */
+	bool control;    /* profiles of the side PD_LOAD_CONTROL will come */
 };
 
 struct pd_report {

@@ -124,6 +124,10 @@ void rp_counterevidence(const struct rp_findings *f, struct rp_text *text)
 	size_t before = text->buf.n;
 
 	say_symptoms(f, PD_CONTRADICTS, "contradicts", text, before);
+	if (f->control_cause) {
+		separate(text, before);
+		rp_say(text, "the control, which the incident spared, changed in the same way");
+	}
 	if (f->exit != '-') {
 		separate(text, before);
 		rp_say(text, "not checked: exit %c", f->exit);

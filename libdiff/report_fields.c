@@ -153,6 +153,24 @@ static void write_baseline(const struct rp_findings *f, struct rp_text *text)
 	say_window(f, PD_LOAD_BASELINE, text);
 }
 
+/* Difference in differences: the cause's ratio over that of the control. */
+static void say_beyond_control(const struct rp_findings *f, struct rp_text *text)
+{
+	if (!f->control)
+		rp_say(text, ", not compared");
+	else if (!f->cause)
+		rp_say(text, ", compared with the baseline");
+	else if (!f->control_cause && f->control->causes[0].verdict == PD_VERDICT_INCONCLUSIVE)
+		rp_say(text, ", compared with the baseline, inconclusive: %s", f->control->causes[0].reason);
+	else if (!f->control_cause)
+		rp_say(text, ", compared with the baseline: what changed in the incident did not change there beyond noise");
+	else if (isnan(f->cause->ratio) || isnan(f->control_cause->ratio))
+		rp_say(text, ", compared with the baseline: the same changed there");
+	else
+		rp_say(text, ", compared with the baseline: the same changed there %.2f times, so the incident's change beyond the control is "
+		       "%.2f times", f->control_cause->ratio, f->cause->ratio / f->control_cause->ratio);
+}
+
 static void write_control(const struct rp_findings *f, struct rp_text *text)
 {
 	const char *control = fact(f, "control");
@@ -168,8 +186,9 @@ static void write_control(const struct rp_findings *f, struct rp_text *text)
 		rp_say(text, "; profiles: %zu against %zu", f->coverage[0].used, f->coverage[1].used);
 	}
 	if (peer->used)
-		rp_say(text, "; control/ holds %zu profile%s of the lens, listed as evidence and not compared", peer->used,
-		       peer->used == 1 ? "" : "s");
+		rp_say(text, "; control/ holds %zu profile%s of the lens", peer->used, peer->used == 1 ? "" : "s");
+	if (peer->used)
+		say_beyond_control(f, text);
 }
 
 /* ---- what was found ---- */

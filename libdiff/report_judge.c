@@ -121,6 +121,19 @@ static bool mechanism_known(const struct pd_explanation *e, const struct pd_caus
 	       (cause->verdict == PD_VERDICT_RUNTIME && cause->mechanism);
 }
 
+/* The same rise in the control, which the incident spared. */
+static const struct pd_cause *find_in_control(const struct rp_findings *f)
+{
+	for (size_t i = 0; f->control && f->cause && i < f->control->causes_n; i++) {
+		const struct pd_cause *cause = &f->control->causes[i];
+		bool same_place = cause->location && f->cause->location ? strcmp(cause->location, f->cause->location) == 0
+		                                                        : cause->location == f->cause->location;
+		if (cause->verdict == f->cause->verdict && same_place)
+			return cause;
+	}
+	return NULL;
+}
+
 void rp_judge(struct rp_findings *f)
 {
 	const struct pd_symptoms *symptoms = f->reporter->known.symptoms;
@@ -142,8 +155,9 @@ void rp_judge(struct rp_findings *f)
 	if (!is_claim(&f->explanation->causes[0]))
 		return;
 	f->cause = &f->explanation->causes[0];
+	f->control_cause = find_in_control(f);
 	bool replicated = f->explanation->replicates_n[0] >= 2 && f->explanation->replicates_n[1] >= 2;
-	bool connected = f->supports_n > 0 && f->contradicts_n == 0;
+	bool connected = f->supports_n > 0 && f->contradicts_n == 0 && !f->control_cause;
 	f->conclusion = mechanism_known(f->explanation, f->cause) && connected && replicated ? PD_ESTABLISHED_CAUSE : PD_SUSPECTED_CAUSE;
 }
 
@@ -172,12 +186,15 @@ void rp_confidence(const struct rp_findings *f, struct rp_text *text)
 	const char *level = "low";
 	if (f->conclusion == PD_ESTABLISHED_CAUSE && three && known && strong)
 		level = "high";
-	else if ((f->cause || e->causes[0].verdict == PD_VERDICT_NONE) && two && known && f->contradicts_n == 0)
+	else if ((f->cause || e->causes[0].verdict == PD_VERDICT_NONE) && two && known && f->contradicts_n == 0 &&
+	         !f->control_cause)
 		level = "medium";
 	rp_say(text, "%s — %zu against %zu profiles, %s", level, e->replicates_n[0], e->replicates_n[1],
 	       e->by_request ? "requests measured" : known ? "snapshots, which need no requests" : "requests not measured");
 	if (f->cause && !isnan(f->cause->q))
 		rp_say(text, ", q = %.2g", f->cause->q);
+	if (f->control_cause)
+		rp_say(text, ", the control changed alike");
 	if (f->supports_n || f->contradicts_n)
 		rp_say(text, ", symptoms: %zu support, %zu contradict", f->supports_n, f->contradicts_n);
 	else

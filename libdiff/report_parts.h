@@ -48,6 +48,7 @@ struct pd_reporter {
 	struct rp_file *files;
 	size_t files_n, files_cap;
 	struct pd_explain *explain;
+	struct pd_explain *control; /* the control against the baseline; NULL without one */
 	struct pd_compare *compare;
 	bool compare_failed;
 	char stated_exit;         /* of case.tsv: 'A' or 'B'; 0 */
@@ -63,6 +64,8 @@ struct rp_findings {
 	const char *unqualified;  /* why there is no baseline; NULL: it qualifies */
 	const struct pd_explanation *explanation;
 	const struct pd_comparison *comparison; /* or NULL */
+	const struct pd_explanation *control;   /* of the control's profiles against the baseline; or NULL */
+	const struct pd_cause *control_cause;   /* what rose there as cause did; or NULL */
 	const struct pd_cause *cause;           /* the first, when it is a claim; else NULL */
 	size_t supports_n, contradicts_n;
 	enum pd_conclusion conclusion;

@@ -322,3 +322,13 @@ claims_nothing() {
 	[[ $(field Scope) == "Scope: context unknown (not in case.tsv), "* ]]
 	[[ $(field Lens) == *"taken from the first profile: case.tsv has no lens" ]]
 }
+
+@test "a control that changed alike weakens the conclusion; one that did not is said" {
+	cp -r case/incident case/control
+	sed -n 's/^incident/control/p' case/load.tsv >rows
+	cat rows >>case/load.tsv
+	run report case
+	[[ $(field Control) == *"control/ holds 3 profiles of the lens, compared with the baseline: the same changed there "*"beyond the control is 1.00 times" ]]
+	[[ $(field Counterevidence) == "Counterevidence: the control, which the incident spared, changed in the same way"* ]]
+	[[ $(field Confidence) == "Confidence: low — "* ]]
+}

@@ -48,6 +48,7 @@ static const struct {
 	{"(garbage collector)", "", "", PD_FRAME_COLLECTOR},
 	{"(program)", "", "", PD_FRAME_RUNTIME},
 	{":(garbage collector):0", "", "", PD_FRAME_COLLECTOR},
+	{"Garbage Collection", "", "", PD_FRAME_COLLECTOR},
 	{":(idle):0", "", "", PD_FRAME_RUNTIME},
 	{"./src/cart.js:render:44", "/app/src/cart.js", "", PD_FRAME_APP},
 	/* Python */

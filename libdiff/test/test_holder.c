@@ -40,6 +40,7 @@ static void functions_hold_closures(void **state)
 		{"$1", "$1"},
 		{"func1", "func1"},
 		{"(anonymous)", "(anonymous)"},
+		{"(anonymous:L#12:C#5)", "(anonymous)"},
 		{"", ""},
 	};
 	char out[200];

@@ -58,7 +58,7 @@ static struct pd_report *report_on(const char *facts_text, const char *load_text
 	struct pp_error err = PP_ERROR_INIT;
 	struct pd_facts *facts = pd_facts_parse(pp_str_of(facts_text), &err);
 	struct pd_load *load = load_text ? pd_load_parse(pp_str_of(load_text), &err) : NULL;
-	struct pd_reporter *reporter = pd_reporter_new(&(struct pd_report_case){facts, load, NULL, NULL, NULL}, &err);
+	struct pd_reporter *reporter = pd_reporter_new(&(struct pd_report_case){facts, load, NULL, NULL, NULL, false}, &err);
 
 	if (!reporter)
 		fail_msg("%s", err.text);
