@@ -7,6 +7,7 @@
 
 #define FACTOR_GROUPS 5     /* fewer groups than this give no machine factor */
 #define FACTOR_COUNT 8.0    /* mean samples that a group needs to take part in it */
+#define PI 3.14159265358979324
 #define LABELLED_SHARE 0.5  /* of the cost, on each side, for expectations by label value */
 
 static int ascending(const void *a, const void *b)
@@ -253,6 +254,21 @@ static double distance(const double *a, const double *b, size_t n)
 	return d / 2;
 }
 
+/* The distance that chance alone makes between two draws of requests, in the mean: half the sum of the mean
+ * absolute differences of shares, each nearly normal. */
+static double chance_distance(const double *a, const double *b, size_t n)
+{
+	double sum_a = 0, sum_b = 0, d = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum_a += a[i], sum_b += b[i];
+	for (size_t i = 0; i < n; i++) {
+		double p = (a[i] + b[i]) / (sum_a + sum_b);
+		d += sqrt(2 / PI * p * (1 - p) * (1 / sum_a + 1 / sum_b));
+	}
+	return d / 2;
+}
+
 static int measure_mix(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 {
 	const struct pd_load *load = ex->options.load;
@@ -268,6 +284,7 @@ static int measure_mix(struct pd_explain *ex, struct ex_fit *fit, struct pp_erro
 		for (size_t v = 0; v < n; v++)
 			sums[ex->replicates[j].side * n + v] += ex->replicates[j].row->by_value[v];
 	fit->mix_distance = distance(sums, sums + n, n);
+	fit->mix_noise = isnan(fit->mix_distance) ? 0 : chance_distance(sums, sums + n, n);
 	for (size_t j = 0; j < ex->replicates_n; j++) {
 		double d = distance(ex->replicates[j].row->by_value, sums + ex->replicates[j].side * n, n);
 		if (d > fit->mix_noise)
