@@ -355,15 +355,21 @@ static void finish(struct export *export)
 
 /* ---- pieces that wait for the others ---- */
 
-/* The answer's hash, and its bytes. A file that cannot be written only means that it is asked for again. */
+#define HASH_N (PP_CONTENT_HASH_N - 1)
+
+/* The answer's hash, which of JSON is not that of the export; the export's hash, and its bytes. A file that cannot be
+ * written only means that it is asked for again. */
 static void keep_piece(const struct export_part *part)
 {
-	struct pp_buf bytes = PP_BUF_INIT;
+	struct pp_buf export = PP_BUF_INIT, bytes = PP_BUF_INIT;
 	struct pp_error err = PP_ERROR_INIT;
+	char hash[PP_CONTENT_HASH_N];
 
-	if (pp_buf_append(&bytes, part->call.answer_hash, PP_CONTENT_HASH_N - 1, &err) == 0 &&
-	    pp_buf_append(&bytes, part->call.export.ptr, part->call.export.len, &err) == 0)
+	if (pp_buf_append(&export, part->call.export.ptr, part->call.export.len, &err) == 0 && files_hash(&export, hash, &err) == 0 &&
+	    pp_buf_append(&bytes, part->call.answer_hash, HASH_N, &err) == 0 && pp_buf_append(&bytes, hash, HASH_N, &err) == 0 &&
+	    pp_buf_append(&bytes, export.bytes, export.n, &err) == 0)
 		(void)files_save(part->kept_path, &bytes, false);
+	pp_buf_release(&export);
 	pp_buf_release(&bytes);
 }
 
@@ -373,14 +379,15 @@ static bool take_kept(struct export_part *part)
 	struct pp_buf bytes = PP_BUF_INIT;
 	struct pp_error err = PP_ERROR_INIT;
 	char hash[PP_CONTENT_HASH_N];
-	bool good = files_read(part->kept_path, &bytes) && bytes.n >= PP_CONTENT_HASH_N - 1;
+	bool good = files_read(part->kept_path, &bytes) && bytes.n >= 2 * HASH_N;
 
 	if (good) {
-		struct pp_buf answer = {bytes.bytes + PP_CONTENT_HASH_N - 1, bytes.n - (PP_CONTENT_HASH_N - 1), 0};
-		good = files_hash(&answer, hash, &err) == 0 && memcmp(hash, bytes.bytes, PP_CONTENT_HASH_N - 1) == 0;
-		if (good && add_export(part, (struct pp_str){answer.bytes, answer.n}, &err) != 0)
+		struct pp_buf export = {bytes.bytes + 2 * HASH_N, bytes.n - 2 * HASH_N, 0};
+		good = files_hash(&export, hash, &err) == 0 && memcmp(hash, bytes.bytes + HASH_N, HASH_N) == 0;
+		if (good && add_export(part, (struct pp_str){export.bytes, export.n}, &err) != 0)
 			fail(part->export, err.code == PP_ENOMEM ? CLI_SYSTEM : CLI_FAILED, part->call.method, err.text);
-		memcpy(part->call.answer_hash, hash, sizeof(hash));
+		memcpy(part->call.answer_hash, bytes.bytes, HASH_N);
+		part->call.answer_hash[HASH_N] = '\0';
 	}
 	pp_buf_release(&bytes);
 	return good;

@@ -79,6 +79,28 @@ sum() {
 	done
 }
 
+@test "what came before one piece failed is kept, and not asked for again" {
+	# Only in JSON can the stand-in tell the third piece by its text.
+	again() {
+		run fetch /v2/limits/fault/500,on=1773100800000,times=1 query '{service_name="long"}' --profile-type $CPU --json-wire \
+			--parallel 1 --from 2026-03-08T00:00:00Z --to 2026-03-12T00:00:00Z -o pprof --output got
+	}
+	again
+	status_is 7
+	[ ! -e got ]
+	mark=$(requests /SelectMergeProfile | grep -cP '\t200\t')
+	again
+	status_is 0
+	[ $(($(requests /SelectMergeProfile | grep -cP '\t200\t') - mark)) -eq 1 ]
+	[ "$(total got)" = 131071 ]
+	[ "$(ls -A)" = "got
+got.tsv" ]
+	cp got.tsv kept.tsv
+	rm got got.tsv
+	again
+	cmp got.tsv kept.tsv
+}
+
 @test "a long window without anything is nothing" {
 	run fetch /v2/limits query '{service_name="nobody"}' --profile-type $CPU --from 2026-03-08T00:00:00Z --to 2026-03-12T00:00:00Z -o pprof --output got
 	status_is 5
