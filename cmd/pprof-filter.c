@@ -3,6 +3,7 @@
 #include "cmd/output.h"
 #include "cmd/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const struct pp_limits limits = PP_LIMITS_DEFAULT;
@@ -38,10 +39,12 @@ static int sum_column(const struct pp_profile *profile, uint32_t column, int64_t
 	return 0;
 }
 
-/* What makes each column add up to what it does in the base, which has the same columns. */
+/* What makes each column add up to what it does in the base, which has the same columns. *at_fault: whose error
+ * it is. */
 static int factors_to(const struct pp_profile *profile, const struct pp_profile *base, double *factors,
-                      struct pp_error *err)
+                      const struct pp_profile **at_fault, struct pp_error *err)
 {
+	*at_fault = profile;
 	if (base->sample_types_n != profile->sample_types_n)
 		return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET, "other sample types than the profile to normalize to");
 	for (uint32_t c = 0; c < profile->sample_types_n; c++) {
@@ -50,8 +53,12 @@ static int factors_to(const struct pp_profile *profile, const struct pp_profile 
 		    !pp_str_eq(pp_sample_type_unit(profile, c), pp_sample_type_unit(base, c)))
 			return pp_fail(err, PP_EINCOMPAT, PP_NO_OFFSET,
 			               "other sample types than the profile to normalize to");
-		if (sum_column(profile, c, &sum, err) != 0 || sum_column(base, c, &want, err) != 0)
+		if (sum_column(profile, c, &sum, err) != 0)
 			return -1;
+		if (sum_column(base, c, &want, err) != 0) {
+			*at_fault = base;
+			return -1;
+		}
 		factors[c] = sum == 0 ? 0 : (double)want / (double)sum;
 	}
 	return 0;
@@ -72,13 +79,15 @@ static enum cli_status normalize(const struct request *request, const char *name
 	struct pp_error err = PP_ERROR_INIT;
 	enum cli_status status;
 	struct pp_profile *base = input_load(&request->input, request->normalize_to, true, NULL, &status);
+	const struct pp_profile *at_fault;
 	if (!base)
 		return status;
 	double *factors = new_factors((*profile)->sample_types_n, 1);
 	if (!factors)
 		status = CLI_SYSTEM;
-	else if (factors_to(*profile, base, factors, &err) != 0 ||
-	         replace(profile, pp_scale(*profile, factors, PP_ROUND_NEAREST, &limits, &err)) != 0)
+	else if (factors_to(*profile, base, factors, &at_fault, &err) != 0)
+		status = cli_report(at_fault == base ? request->normalize_to : name, &err);
+	else if (replace(profile, pp_scale(*profile, factors, PP_ROUND_NEAREST, &limits, &err)) != 0)
 		status = cli_report(name, &err);
 	free(factors);
 	pp_profile_free(base);
@@ -94,8 +103,10 @@ static enum cli_status divide(double divisor, const char *name, struct viewed *v
 		return CLI_SYSTEM;
 	if (replace(&viewed->profile, pp_scale(viewed->profile, factors, PP_ROUND_TO_ZERO, &limits, &err)) != 0)
 		status = cli_report(name, &err);
-	for (uint32_t c = 0; c < viewed->profile->sample_types_n; c++)
-		viewed->totals[c] = (int64_t)((double)viewed->totals[c] / divisor);
+	for (uint32_t c = 0; status == CLI_OK && c < viewed->profile->sample_types_n; c++) {
+		const double total = (double)viewed->totals[c] / divisor;
+		viewed->totals[c] = fabs(total) < 9.2e18 ? (int64_t)total : -1;
+	}
 	free(factors);
 	return status;
 }

@@ -143,7 +143,7 @@ int ex_find_slices(struct pd_explain *ex, struct pd_explanation *out, struct pp_
 	if (!out->slices)
 		return -1;
 	if (!(whole.base > 0) || !(whole.incident > 0) || !(fabs(whole.incident - whole.base) >= CHANGE_MIN * whole.base) ||
-	    ex->slices_n == SLICES_MAX)
+	    ex->slices_n == 0 || ex->slices_n == SLICES_MAX)
 		return 0;
 	qsort(ex->slices, ex->slices_n, sizeof(*ex->slices), by_key);
 	for (size_t from = 0, to; from < ex->slices_n; from = to) {

@@ -122,6 +122,21 @@ main;c;a;d 14"
 1"
 }
 
+@test "values and totals past 64 bits are refused, named by their file" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'a;b 9000000000000000000\na;c 9000000000000000000\n' | tool pprof-encode >big
+	printf 'a;b 9\n' | tool pprof-encode >small
+	run tool pprof-filter --divide-by 1e-300 small
+	status_is 3
+	is "pprof-filter: 'small': a value times 1e+300 does not fit 64 bits"
+	run tool pprof-filter --normalize-to big small
+	status_is 3
+	is "pprof-filter: 'big': the values add up to more than 63 bits"
+	run tool pprof-filter --normalize-to small big
+	status_is 3
+	is "pprof-filter: 'big': the values add up to more than 63 bits"
+}
+
 @test "what matches nothing gives a warning, what is no expression is refused" {
 	cd "$BATS_FILE_TMPDIR"
 	run tool pprof-filter --focus nosuch --taghide nosuch --output "$BATS_TEST_TMPDIR/y" x
