@@ -134,13 +134,13 @@ $(O)/%.h.ok: %.h $(O)/flags | $(GENH)
 	$(CC) $(ALLC) -fsyntax-only -xc - && touch $@
 
 install: all
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(COMPDIR)
-	install -m 755 $(BINS) $(DESTDIR)$(BINDIR)
+	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(COMPDIR)"
+	install -m 755 $(BINS) "$(DESTDIR)$(BINDIR)"
 	for page in $(MANS); do \
-	    section=$${page##*.}; install -d $(DESTDIR)$(MANDIR)/man$$section && \
-	    install -m 644 $$page $(DESTDIR)$(MANDIR)/man$$section || exit 1; done
+	    section=$${page##*.}; install -d "$(DESTDIR)$(MANDIR)/man$$section" && \
+	    install -m 644 $$page "$(DESTDIR)$(MANDIR)/man$$section" || exit 1; done
 	for tool in $(TOOLS); do \
-	    scripts/bash-completion $$tool $(O)/$$tool >$(DESTDIR)$(COMPDIR)/$$tool || exit 1; done
+	    scripts/bash-completion $$tool $(O)/$$tool >"$(DESTDIR)$(COMPDIR)/$$tool" || exit 1; done
 
 BENCH    := $(O)/scripts/make-big $(O)/scripts/measure
 $(BENCH): $(O)/%: $(O)/%.o

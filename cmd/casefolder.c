@@ -152,7 +152,28 @@ const char *casefolder_relative(const char *name)
 	return at ? at : name;
 }
 
-bool casefolder_has_provenance(const char *name)
+static bool is_provenance_of(const char *path, const char *content_hash)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	char *text = NULL;
+	size_t n;
+
+	if (input_text(path, PD_CASE_MAX_BYTES, &text, &n) != CLI_OK)
+		return false;
+	struct pd_facts *facts = pd_facts_parse((struct pp_str){text, n}, &err);
+	const char *hash = facts ? pd_facts_get(facts, "content_hash") : NULL;
+	const bool same = facts && (!hash || strcmp(hash, content_hash) == 0);
+
+	if (!facts)
+		cli_warn("'%s': no provenance: %s", path, err.text);
+	else if (!same)
+		cli_warn("'%s': the provenance of another file: its content_hash is not that of the profile", path);
+	pd_facts_free(facts);
+	free(text);
+	return same;
+}
+
+bool casefolder_has_provenance(const char *name, const char *content_hash)
 {
 	size_t n = strlen(name) + 5;
 	char *path = malloc(n);
@@ -160,7 +181,7 @@ bool casefolder_has_provenance(const char *name)
 
 	if (path) {
 		snprintf(path, n, "%s.tsv", name);
-		found = exists(path);
+		found = exists(path) && is_provenance_of(path, content_hash);
 	}
 	free(path);
 	return found;

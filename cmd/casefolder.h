@@ -22,7 +22,8 @@ void casefolder_release(struct casefolder *folder);
 
 /* The name of a profile within the folder: "incident/shop-1.cpu.pb.gz". Borrowed from name. */
 const char *casefolder_relative(const char *name);
-/* Whether a NAME.tsv stands beside a profile. */
-bool casefolder_has_provenance(const char *name);
+/* Whether a NAME.tsv stands beside a profile of this content and is not, by its content_hash, that of another; then
+ * a warning says so. */
+bool casefolder_has_provenance(const char *name, const char *content_hash);
 
 #endif

@@ -28,7 +28,8 @@ static enum cli_status add_profile(const struct request *request, struct pd_repo
 		                                                                                           : CLI_OK;
 	if (!profile)
 		return status;
-	if (pd_reporter_add(reporter, side, relative, files_n, profile, &origin, casefolder_has_provenance(name), &err))
+	const bool provenance = casefolder_has_provenance(name, origin.content_hash);
+	if (pd_reporter_add(reporter, side, relative, files_n, profile, &origin, provenance, &err))
 		status = cli_report(name, &err);
 	pp_profile_free(profile);
 	return status;

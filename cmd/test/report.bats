@@ -332,3 +332,14 @@ claims_nothing() {
 	[[ $(field Counterevidence) == "Counterevidence: the control, which the incident spared, changed in the same way"* ]]
 	[[ $(field Confidence) == "Confidence: low — "* ]]
 }
+
+@test "a provenance of other content counts for nothing, and a warning says so" {
+	rm -r case
+	cp -r "$DATA/cases/slow-login" case
+	chmod -R u+w case
+	printf 'content_hash\t%032d\n' 0 >case/incident/shop-1.cpu.pb.gz.tsv
+	printf 'service\tshop\n' >case/incident/shop-2.cpu.pb.gz.tsv
+	tool rca-report case >out 2>said
+	[ "$(cat said)" = "rca-report: warning: 'case/incident/shop-1.cpu.pb.gz.tsv': the provenance of another file: its content_hash is not that of the profile" ]
+	grep -q "provenance beside 1 of 6" out
+}
