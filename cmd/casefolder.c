@@ -24,6 +24,18 @@ static bool exists(const char *path)
 	return stat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
+/* As input_text(), but a pipe or device in a case folder is refused: nothing may ever write into it. */
+static enum cli_status read_text(const char *path, char **text, size_t *n)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+		cli_error("'%s': not a regular file", path);
+		return CLI_INPUT;
+	}
+	return input_text(path, PD_CASE_MAX_BYTES, text, n);
+}
+
 /* Parsers of the four files behind one face. */
 static void *parse_facts(struct pp_str text, struct pp_error *err)
 {
@@ -56,7 +68,7 @@ static enum cli_status read_file(const char *folder, const char *name, void *(*p
 		return cli_no_memory();
 	*found = exists(path);
 	if (*found) {
-		status = input_text(path, PD_CASE_MAX_BYTES, &text, &n);
+		status = read_text(path, &text, &n);
 		if (status == CLI_OK) {
 			*result = parse((struct pp_str){text, n}, &err);
 			if (!*result)
@@ -158,7 +170,7 @@ static bool is_provenance_of(const char *path, const char *content_hash)
 	char *text = NULL;
 	size_t n;
 
-	if (input_text(path, PD_CASE_MAX_BYTES, &text, &n) != CLI_OK)
+	if (read_text(path, &text, &n) != CLI_OK)
 		return false;
 	struct pd_facts *facts = pd_facts_parse((struct pp_str){text, n}, &err);
 	const char *hash = facts ? pd_facts_get(facts, "content_hash") : NULL;

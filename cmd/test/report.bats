@@ -343,3 +343,10 @@ claims_nothing() {
 	[ "$(cat said)" = "rca-report: warning: 'case/incident/shop-1.cpu.pb.gz.tsv': the provenance of another file: its content_hash is not that of the profile" ]
 	grep -q "provenance beside 1 of 6" out
 }
+
+@test "a pipe in a case folder is refused, not waited for" {
+	mkfifo case/symptoms.tsv
+	run timeout 10 "$PP_BUILD/rca-report" case
+	[ "$status" -eq 3 ]
+	has "rca-report: 'case/symptoms.tsv': not a regular file"
+}
