@@ -5,6 +5,7 @@ bats_require_minimum_version 1.5.0
 setup_file() { start_standin; }
 teardown_file() { stop_standin; }
 setup() {
+	unless_cannot
 	mkdir "$BATS_TEST_TMPDIR/here"
 	cd "$BATS_TEST_TMPDIR/here"
 }

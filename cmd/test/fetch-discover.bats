@@ -4,7 +4,10 @@ bats_require_minimum_version 1.5.0
 
 setup_file() { start_standin; }
 teardown_file() { stop_standin; }
-setup() { cd "$BATS_TEST_TMPDIR"; }
+setup() {
+	unless_cannot
+	cd "$BATS_TEST_TMPDIR"
+}
 
 @test "datasources: those of Grafana that are Pyroscopes" {
 	run --separate-stderr tool pprof-fetch --url "$STANDIN" datasources

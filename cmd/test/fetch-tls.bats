@@ -1,16 +1,17 @@
 #!/usr/bin/env bats
 load helper
+load fetch
 bats_require_minimum_version 1.5.0
 
 # A server that speaks TLS and has one file: the list of a Grafana's data sources.
 setup_file() {
-	[ -x "$PP_BUILD/pprof-fetch" ] || skip "built without libcurl"
-	command -v openssl >/dev/null || skip "no openssl"
+	[ -x "$PP_BUILD/pprof-fetch" ] || cannot "built without libcurl" || return 0
+	command -v openssl >/dev/null || cannot "no openssl" || return 0
 	unset https_proxy HTTPS_PROXY all_proxy ALL_PROXY
 	cd "$BATS_FILE_TMPDIR"
 	for who in server client stranger; do
 		openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=$who" -addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' \
-			-keyout $who.key -out $who.pem 2>/dev/null || skip "this openssl makes no certificate"
+			-keyout $who.key -out $who.pem 2>/dev/null || cannot "this openssl makes no certificate" || return 0
 	done
 	mkdir api
 	printf 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n%s' \
@@ -25,7 +26,7 @@ serve() { # serve NAME OPTION…: its address is in $NAME
 	echo $! >>pids
 	until grep -q '^ACCEPT 127' "$name.out"; do
 		tries=$((tries + 1))
-		[ $tries -lt 200 ] || skip "openssl s_server does not say its port"
+		[ $tries -lt 200 ] || cannot "openssl s_server does not say its port" || return 0
 		sleep 0.02
 	done
 	export "$name=https://127.0.0.1:$(sed -n 's/^ACCEPT 127.0.0.1://p' "$name.out" | head -n 1)"
@@ -33,7 +34,10 @@ serve() { # serve NAME OPTION…: its address is in $NAME
 teardown_file() {
 	[ ! -e "$BATS_FILE_TMPDIR/pids" ] || kill $(cat "$BATS_FILE_TMPDIR/pids") 2>/dev/null || true
 }
-setup() { cd "$BATS_FILE_TMPDIR"; }
+setup() {
+	unless_cannot
+	cd "$BATS_FILE_TMPDIR"
+}
 
 @test "a server whose authority is trusted" {
 	run --separate-stderr tool pprof-fetch --url "$plain" --cacert server.pem datasources

@@ -66,9 +66,16 @@ make_store() {
 	done
 }
 
+# cannot WHY: for setup_file, where "skip" would be a failure: every test of the file is skipped by unless_cannot in setup.
+cannot() {
+	export CANNOT=$1
+	return 1
+}
+unless_cannot() { [ -z "${CANNOT:-}" ] || skip "$CANNOT"; }
+
 # start_standin [OPTION...]: for setup_file. $STANDIN is its address, $LOG its log; it ends with the test file.
 start_standin() {
-	[ -x "$PP_BUILD/pprof-fetch" ] && [ -x "$PP_BUILD/cmd/test/standin/standin" ] || skip "built without libcurl"
+	[ -x "$PP_BUILD/pprof-fetch" ] && [ -x "$PP_BUILD/cmd/test/standin/standin" ] || cannot "built without libcurl" || return 0
 	make_store "$BATS_FILE_TMPDIR"
 	export LOG=$BATS_FILE_TMPDIR/log
 	"$PP_BUILD/cmd/test/standin/standin" --log "$LOG" "$@" "$BATS_FILE_TMPDIR/store.tsv" >"$BATS_FILE_TMPDIR/url" 3>&- &
