@@ -1,10 +1,16 @@
 #include "cmd/export.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Names are written once, as "(1) name", and then as "(1)". */
 enum { OBJECTS, FILES, FUNCTIONS, KINDS_N };
+
+/* In a tree: which of the functions of this name, from 1. */
+struct namesake {
+	uint32_t number, of;
+};
 
 struct writer {
 	const struct viewed *viewed;
@@ -13,6 +19,9 @@ struct writer {
 	struct pp_frames *frames;
 	struct pp_callgraph graph;
 	struct pp_str *objects; /* by frame: the binary */
+	bool tree;
+	struct namesake *namesakes; /* by node, of a tree; else NULL */
+	struct pp_buf text;     /* of a name in the making */
 	struct pp_arena *arena; /* of the names */
 	struct pp_intern *names[KINDS_N];
 	uint32_t *edges;   /* indices, by caller, in order of weight within */
@@ -52,6 +61,7 @@ static int make_graph(struct writer *w)
 	options.node_limit = 0;
 	options.node_fraction = options.edge_fraction = 0;
 	options.order = PP_GRAPH_BY_FLAT;
+	options.tree = w->tree;
 	w->frames = pp_frames_new(PP_BY_ADDRESSES, w->err);
 	if (!w->frames || pp_frames_map(w->frames, w->viewed->profile, &map, w->err) != 0)
 		return -1;
@@ -81,6 +91,11 @@ static int sort_edges(struct writer *w)
 	return 0;
 }
 
+static const struct pp_frame *frame_of(const struct writer *w, uint32_t node)
+{
+	return pp_frames_at(w->frames, w->graph.nodes[node].frame);
+}
+
 static bool has_decreases(const struct pp_callgraph *g)
 {
 	for (uint32_t i = 0; i < g->nodes_n + g->ghosts_n; i++)
@@ -90,6 +105,76 @@ static bool has_decreases(const struct pp_callgraph *g)
 		if (g->edges[i].weight[0] < 0)
 			return true;
 	return false;
+}
+
+/* ---- a tree ---- */
+
+/* What namesakes are told apart with: by id, in the order of nodes. */
+struct counter {
+	struct pp_intern *texts, *names, *functions;
+	uint32_t *caller;   /* by node, or PP_NONE */
+	uint32_t *names_n;  /* by name and file: functions of that name */
+	uint32_t *number;   /* by function */
+};
+
+static uint32_t put_text(struct counter *counter, struct pp_str text)
+{
+	return pp_intern_put(counter->texts, text.len > 0 ? text.ptr : "", text.len, NULL);
+}
+
+/* A function is a name and a file below one path, at however many addresses. */
+static int count_function(struct writer *w, struct counter *counter, uint32_t node)
+{
+	const struct pp_frame *frame = frame_of(w, node);
+	const uint32_t texts[] = {put_text(counter, frame->name), put_text(counter, frame->file)};
+	bool is_new;
+	if (texts[0] == PP_NONE || texts[1] == PP_NONE)
+		return no_memory(w);
+	const uint32_t name = pp_intern_put(counter->names, texts, sizeof texts, NULL);
+	const uint32_t key[] = {name, counter->caller[node]};
+	const uint32_t function = name == PP_NONE ? PP_NONE : pp_intern_put(counter->functions, key, sizeof key, &is_new);
+	if (function == PP_NONE)
+		return no_memory(w);
+	if (is_new)
+		counter->number[function] = ++counter->names_n[name];
+	w->namesakes[node] = (struct namesake){counter->number[function], name};
+	return 0;
+}
+
+static int count_functions(struct writer *w, struct counter *counter, uint32_t nodes_n)
+{
+	if (!counter->texts || !counter->names || !counter->functions || !counter->caller || !counter->names_n ||
+	    !counter->number || !w->namesakes)
+		return no_memory(w);
+	for (uint32_t i = 0; i < nodes_n; i++)
+		counter->caller[i] = PP_NONE;
+	for (uint32_t i = 0; i < w->graph.edges_n; i++)
+		counter->caller[w->graph.edges[i].to] = w->graph.edges[i].from;
+	for (uint32_t i = 0; i < nodes_n; i++)
+		if (count_function(w, counter, i) != 0)
+			return -1;
+	for (uint32_t i = 0; i < nodes_n; i++)
+		w->namesakes[i].of = counter->names_n[w->namesakes[i].of];
+	return 0;
+}
+
+/* Functions are known by name and file: those that are reached on several paths get a number. */
+static int find_namesakes(struct writer *w)
+{
+	const uint32_t nodes_n = w->graph.nodes_n + w->graph.ghosts_n;
+	const size_t n = (size_t)nodes_n + 1;
+	struct counter counter = {pp_intern_new(w->arena), pp_intern_new(w->arena), pp_intern_new(w->arena),
+	                          calloc(n, sizeof *counter.caller), calloc(n, sizeof *counter.names_n),
+	                          calloc(n, sizeof *counter.number)};
+	w->namesakes = calloc(n, sizeof *w->namesakes);
+	int result = count_functions(w, &counter, nodes_n);
+	pp_intern_free(counter.texts);
+	pp_intern_free(counter.names);
+	pp_intern_free(counter.functions);
+	free(counter.caller);
+	free(counter.names_n);
+	free(counter.number);
+	return result;
 }
 
 /* ---- lines ---- */
@@ -126,9 +211,20 @@ static struct pp_str function_name(const struct pp_frame *frame, char *out, size
 	return (struct pp_str){out, n};
 }
 
-static const struct pp_frame *frame_of(const struct writer *w, uint32_t node)
+static int write_function(struct writer *w, const char *field, uint32_t node)
 {
-	return pp_frames_at(w->frames, w->graph.nodes[node].frame);
+	char address[32], number[32];
+	struct pp_str name = function_name(frame_of(w, node), address, sizeof address);
+	if (!w->namesakes || w->namesakes[node].of < 2)
+		return write_name(w, field, FUNCTIONS, name);
+	if (name.len == 0)
+		name = PP_LIT("???");
+	snprintf(number, sizeof number, " [%u/%u]", (unsigned)w->namesakes[node].number, (unsigned)w->namesakes[node].of);
+	w->text.n = 0;
+	if (pp_buf_append(&w->text, name.ptr, name.len, w->err) != 0 ||
+	    pp_buf_append(&w->text, number, strlen(number), w->err) != 0)
+		return -1;
+	return write_name(w, field, FUNCTIONS, (struct pp_str){w->text.bytes, w->text.n});
 }
 
 /* Lines below 0 would be read as relative to the line before. */
@@ -150,10 +246,9 @@ static int write_cost(struct writer *w, int64_t cost)
 static int write_call(struct writer *w, const struct pp_frame *caller, const struct pp_edge *edge)
 {
 	const struct pp_frame *callee = frame_of(w, edge->to);
-	char address[32];
 	if (write_name(w, "cob", OBJECTS, w->objects[w->graph.nodes[edge->to].frame]) != 0 ||
 	    write_name(w, "cfl", FILES, callee->file) != 0 ||
-	    write_name(w, "cfn", FUNCTIONS, function_name(callee, address, sizeof address)) != 0 ||
+	    write_function(w, "cfn", edge->to) != 0 ||
 	    write_position(w, "calls=0 ", callee) != 0 || pp_sink_str(w->sink, "\n", w->err) != 0)
 		return -1;
 	return write_position(w, "", caller) != 0 ? -1 : write_cost(w, edge->weight[0]);
@@ -162,11 +257,10 @@ static int write_call(struct writer *w, const struct pp_frame *caller, const str
 static int write_node(struct writer *w, uint32_t node)
 {
 	const struct pp_frame *frame = frame_of(w, node);
-	char address[32];
 	if (pp_sink_str(w->sink, "\n", w->err) != 0 ||
 	    write_name(w, "ob", OBJECTS, w->objects[w->graph.nodes[node].frame]) != 0 ||
 	    write_name(w, "fl", FILES, frame->file) != 0 ||
-	    write_name(w, "fn", FUNCTIONS, function_name(frame, address, sizeof address)) != 0 ||
+	    write_function(w, "fn", node) != 0 ||
 	    write_position(w, "", frame) != 0 || write_cost(w, w->graph.nodes[node].flat[0]) != 0)
 		return -1;
 	for (uint32_t i = w->first[node]; i < w->first[node + 1]; i++)
@@ -210,7 +304,7 @@ static int write_all(struct writer *w)
 	for (int i = 0; i < KINDS_N; i++)
 		if (!w->arena || !(w->names[i] = pp_intern_new(w->arena)))
 			return no_memory(w);
-	if (make_graph(w) != 0 || sort_edges(w) != 0)
+	if (make_graph(w) != 0 || sort_edges(w) != 0 || (w->tree && find_namesakes(w) != 0))
 		return -1;
 	w->has_decreases = has_decreases(&w->graph);
 	if (write_head(w) != 0)
@@ -221,14 +315,16 @@ static int write_all(struct writer *w)
 	return 0;
 }
 
-int export_callgrind(const struct viewed *viewed, struct pp_sink *sink, struct pp_error *err)
+int export_callgrind(const struct viewed *viewed, bool tree, struct pp_sink *sink, struct pp_error *err)
 {
-	struct writer w = {.viewed = viewed, .sink = sink, .err = err};
+	struct writer w = {.viewed = viewed, .tree = tree, .sink = sink, .err = err, .text = PP_BUF_INIT};
 	int result = write_all(&w);
 	for (int i = 0; i < KINDS_N; i++)
 		pp_intern_free(w.names[i]);
 	pp_arena_free(w.arena);
 	free(w.objects);
+	free(w.namesakes);
+	pp_buf_release(&w.text);
 	free(w.edges);
 	free(w.first);
 	pp_callgraph_release(&w.graph);

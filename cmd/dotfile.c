@@ -387,8 +387,9 @@ static int write_legend(struct writer *w, struct pp_error *err)
 			return -1;
 	if (put_totals(w, err) != 0)
 		return -1;
-	snprintf(line, sizeof line, "%u of %u functions drawn, %u light calls left out",
-	         graph->nodes_n, graph->nodes_all_n, graph->edges_dropped_n);
+	snprintf(line, sizeof line, "%u of %u %s drawn, %u light calls left out",
+	         graph->nodes_n, graph->nodes_all_n,
+	         w->dot->tree ? "nodes of the call tree" : "functions", graph->edges_dropped_n);
 	if (put_line(w, graph->nodes_all_n > 0 ? line : "no samples", err) != 0)
 		return -1;
 	if (w->dot->difference && put_line(w, "red grew, blue shrank, grey unchanged", err) != 0)

@@ -8,6 +8,7 @@ struct dotfile {
 	const struct pp_frames *frames;
 	const struct pp_callgraph *graph;
 	bool difference;          /* the graph has two sides */
+	bool tree;                /* nodes are paths */
 	struct pp_str unit;       /* of the values */
 	const struct view_rows *rows; /* how values are shown */
 	const char *title;        /* first line of the legend; any bytes */

@@ -6,8 +6,9 @@
 #include "cmd/view.h"
 
 /* callgrind.c: Callgrind's format, for KCachegrind: functions, lines and addresses with their own costs, and
- * calls with theirs, in the unit of the profile. A second event "TYPE_decrease" holds what is below 0. */
-int export_callgrind(const struct viewed *viewed, struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
+ * calls with theirs, in the unit of the profile. A second event "TYPE_decrease" holds what is below 0.
+ * tree: each path from a root is a function of its own; those of one name are numbered, "name [1/2]". */
+int export_callgrind(const struct viewed *viewed, bool tree, struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
 
 /* speedscope.c: the file format of speedscope: stacks with weights. What is below 0 is a second profile
  * in the file, "TYPE (decrease)". title: what the file is called there. */

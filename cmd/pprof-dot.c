@@ -21,6 +21,7 @@ struct options {
 	struct view_rows rows;
 	int by, normalization;
 	double edge_fraction;
+	bool call_tree;
 };
 
 /* Lines of the legend. */
@@ -181,7 +182,8 @@ static enum cli_status draw(struct options *options, const struct pp_frames *fra
 	const bool mean = options->rows.mean;
 	const struct pp_callgraph_options cut = {
 		(uint32_t)options->rows.node_count, options->rows.node_fraction, options->edge_fraction,
-		PP_GRAPH_BY_IMPORTANCE, options->rows.drop_negative, mean, !compared};
+		PP_GRAPH_BY_IMPORTANCE, options->rows.drop_negative, mean, !compared,
+		options->call_tree};
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_callgraph graph;
 	enum cli_status status;
@@ -194,7 +196,8 @@ static enum cli_status draw(struct options *options, const struct pp_frames *fra
 	if (!compared)
 		graph.total[0] = picture->total;
 	snprintf(title, sizeof title, "%.90s, %.90s", picture->type, picture->unit.ptr);
-	const struct dotfile dot = {.frames = frames, .graph = &graph, .difference = compared, .unit = picture->unit,
+	const struct dotfile dot = {.frames = frames, .graph = &graph, .difference = compared,
+	                            .tree = options->call_tree, .unit = picture->unit,
 	                            .rows = &options->rows, .title = title,
 	                            .notes = picture->notes.line, .notes_n = picture->notes.n};
 	status = write_dot(options, &dot);
@@ -405,6 +408,7 @@ int main(int argc, char **argv)
 		VIEW_OPTIONS(&o.view),
 		VIEW_ROW_OPTIONS(&o.rows),
 		{"edgefraction", 0, CLI_REAL, &o.edge_fraction, "SHARE", "leave out calls below this share; else 0.001", 0, 1, NULL},
+		{"call-tree", 0, CLI_FLAG, &o.call_tree, NULL, "a function for each way to it, instead of one", 0, 0, NULL},
 		INPUT_BY_OPTION(&o.by),
 		{"normalize", 0, CLI_CHOICE, &o.normalization, "HOW", "what the sides are divided by", 0, 0, normalizations},
 		OUTPUT_OPTIONS(&o.output),

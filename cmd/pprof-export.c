@@ -9,6 +9,7 @@ struct request {
 	struct input input;
 	struct output output;
 	struct view view;
+	bool call_tree;
 	int format; /* enum format; -1: not given */
 };
 
@@ -16,7 +17,7 @@ static int write_format(const struct request *request, const struct viewed *view
                         struct pp_sink *sink, struct pp_error *err)
 {
 	switch ((enum format)request->format) {
-	case FORMAT_CALLGRIND: return export_callgrind(viewed, sink, err);
+	case FORMAT_CALLGRIND: return export_callgrind(viewed, request->call_tree, sink, err);
 	case FORMAT_SPEEDSCOPE: return export_speedscope(viewed, name, sink, err);
 	case FORMAT_FIREFOX: return export_firefox(viewed, sink, err);
 	}
@@ -48,6 +49,7 @@ int main(int argc, char **argv)
 	struct request request = {.output = OUTPUT_INIT, .view = VIEW_INIT, .format = -1};
 	const struct cli_option options[] = {
 		{"format", 0, CLI_CHOICE, &request.format, "FORMAT", "which viewer it is for", 0, 0, formats},
+		{"call-tree", 0, CLI_FLAG, &request.call_tree, NULL, "callgrind: a function for each way to it", 0, 0, NULL},
 		VIEW_OPTIONS(&request.view),
 		OUTPUT_OPTIONS(&request.output),
 		INPUT_OPTIONS(&request.input),
@@ -61,7 +63,12 @@ int main(int argc, char **argv)
 	if (!cli_parse(&command, argc, argv, &operands, &status))
 		return (int)status;
 
-	status = request.format < 0 ? cli_usage("which viewer is it for? give --format") : input_one(&operands, &name);
+	if (request.format < 0)
+		status = cli_usage("which viewer is it for? give --format");
+	else if (request.call_tree && request.format != FORMAT_CALLGRIND)
+		status = cli_usage("--call-tree is for --format callgrind");
+	else
+		status = input_one(&operands, &name);
 	if (status == CLI_OK)
 		status = export(&request, name);
 

@@ -65,6 +65,7 @@ static int make_tree(const struct viewed *viewed, const struct request *request,
 		request->rows.drop_negative,
 		mean,
 		false,
+		false,
 	};
 	struct pp_frame_map map = {NULL, NULL, PP_NONE};
 	int status = -1;

@@ -64,9 +64,13 @@ static void roll_side(struct pp_graph_maker *maker, size_t s)
 			for (uint32_t f = map->first[stack->locations[k]]; f < map->first[stack->locations[k] + 1]; f++)
 				count_node(maker, s, map->frame[f], stamp, load);
 	}
-	for (uint32_t f = 0; f < maker->frames_n; f++) {
-		maker->all[f].flat[s] = pp_graph_scaled(maker, s, maker->all[f].flat[s]);
-		maker->all[f].cum[s] = pp_graph_scaled(maker, s, maker->all[f].cum[s]);
+}
+
+static void scale_side(struct pp_graph_maker *maker, size_t s)
+{
+	for (uint32_t p = 0; p < maker->places_n; p++) {
+		maker->all[p].flat[s] = pp_graph_scaled(maker, s, maker->all[p].flat[s]);
+		maker->all[p].cum[s] = pp_graph_scaled(maker, s, maker->all[p].cum[s]);
 	}
 }
 
@@ -105,19 +109,19 @@ static void score_nodes(struct pp_graph_maker *maker, struct fan *fans)
 		fans[e->to].in += surprise(w, fans[e->to].in_sum);
 	}
 	for (uint32_t i = 0; i < maker->list_n; i++) {
-		const uint32_t frame = maker->list[i];
-		const struct pp_node *node = &maker->all[frame];
-		const struct fan *fan = &fans[frame];
+		const uint32_t place = maker->list[i];
+		const struct pp_node *node = &maker->all[place];
+		const struct fan *fan = &fans[place];
 		const double in = fan->has_in ? fan->in : 1;
 		const double out = fan->has_out ? fan->out + surprise(pp_abs_i64(node->flat[0]), fan->out_sum) : 1;
 		const double score = trunc((in + out) * (double)node->cum[0]) + (double)node->flat[0];
-		maker->score[frame] = fabs(score) < 9.2e18 ? (int64_t)fabs(score) : INT64_MAX;
+		maker->score[place] = fabs(score) < 9.2e18 ? (int64_t)fabs(score) : INT64_MAX;
 	}
 }
 
 struct sorted_node {
 	uint64_t first, second;
-	uint32_t rank, frame;
+	uint32_t rank, place;
 };
 
 static int compare_nodes(const void *left, const void *right)
@@ -144,7 +148,7 @@ static int sort_nodes(struct pp_graph_maker *maker, struct pp_error *err)
 
 	const bool scored = maker->judged_n == 1 && maker->options->order == PP_GRAPH_BY_IMPORTANCE;
 	if (scored)
-		fans = malloc(((size_t)maker->frames_n + 1) * sizeof *fans);
+		fans = malloc(((size_t)maker->places_n + 1) * sizeof *fans);
 	if (!sorted || (scored && !fans)) {
 		free(sorted);
 		free(fans);
@@ -153,9 +157,9 @@ static int sort_nodes(struct pp_graph_maker *maker, struct pp_error *err)
 	if (fans)
 		score_nodes(maker, fans);
 	for (uint32_t i = 0; i < maker->list_n; i++) {
-		const uint32_t frame = maker->list[i];
-		const struct pp_node *node = &maker->all[frame];
-		sorted[i] = (struct sorted_node){(uint64_t)maker->score[frame], 0, maker->rank[frame], frame};
+		const uint32_t place = maker->list[i];
+		const struct pp_node *node = &maker->all[place];
+		sorted[i] = (struct sorted_node){(uint64_t)maker->score[place], 0, maker->rank[place], place};
 		if (maker->options->order == PP_GRAPH_BY_FLAT) {
 			sorted[i].first = pp_abs_i64(node->flat[0]);
 		} else if (maker->options->order == PP_GRAPH_BY_CUM) {
@@ -167,7 +171,7 @@ static int sort_nodes(struct pp_graph_maker *maker, struct pp_error *err)
 	}
 	qsort(sorted, maker->list_n, sizeof *sorted, compare_nodes);
 	for (uint32_t i = 0; i < maker->list_n; i++)
-		maker->list[i] = sorted[i].frame;
+		maker->list[i] = sorted[i].place;
 	free(sorted);
 	free(fans);
 	return 0;
@@ -185,9 +189,83 @@ static int compare_names(const void *left, const void *right)
 	return pp_frames_cmp(a->frames, a->frame, b->frame);
 }
 
-static bool is_listed(const struct pp_graph_maker *maker, uint32_t frame)
+/* Ranks frames by their names. The caller frees what is returned. */
+static uint32_t *rank_frames(const struct pp_graph_maker *maker, uint32_t frames_n)
 {
-	const struct pp_node *node = &maker->all[frame];
+	struct named_frame *named = malloc(((size_t)frames_n + 1) * sizeof *named);
+	uint32_t *rank = malloc(((size_t)frames_n + 1) * sizeof *rank);
+
+	for (uint32_t f = 0; named && f < frames_n; f++)
+		named[f] = (struct named_frame){maker->frames, f};
+	if (named)
+		qsort(named, frames_n, sizeof *named, compare_names);
+	for (uint32_t i = 0; named && rank && i < frames_n; i++)
+		rank[named[i].frame] = i;
+	if (!named) {
+		free(rank);
+		rank = NULL;
+	}
+	free(named);
+	return rank;
+}
+
+/* Ranks places by the names of their frames; paths to the same frame as they come in order. A counting sort;
+ * first has room for all frames and one. */
+static void rank_in_order(struct pp_graph_maker *maker, const uint32_t *frame_rank, uint32_t *first,
+                          const uint32_t *order)
+{
+	const uint32_t frames_n = pp_frames_count(maker->frames);
+
+	memset(first, 0, ((size_t)frames_n + 1) * sizeof *first);
+	for (uint32_t p = 0; p < maker->places_n; p++)
+		first[frame_rank[maker->all[p].frame] + 1]++;
+	for (uint32_t r = 0; r < frames_n; r++)
+		first[r + 1] += first[r];
+	for (uint32_t i = 0; i < maker->places_n; i++)
+		maker->rank[order[i]] = first[frame_rank[maker->all[order[i]].frame]]++;
+}
+
+/* Ranks places by name, and paths to the same frame by what leads there, so that the order of stacks in the
+ * profile is of no consequence. */
+static int rank_places(struct pp_graph_maker *maker, struct pp_error *err)
+{
+	const uint32_t frames_n = pp_frames_count(maker->frames);
+	uint32_t *frame_rank = rank_frames(maker, frames_n);
+	uint32_t *first = malloc(((size_t)frames_n + 1) * sizeof *first);
+	uint32_t *order = malloc(((size_t)maker->places_n + 1) * sizeof *order);
+	int status = 0;
+
+	if (!frame_rank || !first || !order) {
+		status = no_memory(err);
+		goto done;
+	}
+	for (uint32_t p = 0; p < maker->places_n; p++) {
+		maker->all[p].frame = maker->tree ? pp_graph_tree_frame(maker->tree, p) : p;
+		order[p] = p;
+	}
+	rank_in_order(maker, frame_rank, first, order);
+	if (!maker->tree)
+		goto done;
+	for (uint32_t p = 0; p < maker->places_n; p++)
+		order[maker->rank[p]] = p;
+	status = pp_graph_tree_sort(maker->tree, order, err);
+	if (status == 0)
+		rank_in_order(maker, frame_rank, first, order);
+done:
+	free(frame_rank);
+	free(first);
+	free(order);
+	return status;
+}
+
+static bool is_without_stack(const struct pp_graph_maker *maker, uint32_t place)
+{
+	return pp_frames_at(maker->frames, maker->all[place].frame)->kind == PP_FRAME_NO_STACK;
+}
+
+static bool is_listed(const struct pp_graph_maker *maker, uint32_t place)
+{
+	const struct pp_node *node = &maker->all[place];
 
 	if (node->flat[0] == 0 && node->cum[0] == 0 &&
 	    (maker->judged_n == 1 || (node->flat[1] == 0 && node->cum[1] == 0)))
@@ -195,34 +273,25 @@ static bool is_listed(const struct pp_graph_maker *maker, uint32_t frame)
 	if (maker->options->drop_negative && (node->flat[0] < 0 || (node->flat[0] == 0 && node->cum[0] < 0)))
 		return false;
 	/* Samples without a stack have neither callers nor callees. */
-	return maker->options->order == PP_GRAPH_BY_IMPORTANCE ||
-	       pp_frames_at(maker->frames, frame)->kind != PP_FRAME_NO_STACK;
+	return maker->options->order == PP_GRAPH_BY_IMPORTANCE || !is_without_stack(maker, place);
 }
 
-/* Lists the frames that have a value, in the order of their names, and ranks all. */
+/* Lists the places that have a value, and ranks all. */
 static int list_nodes(struct pp_graph_maker *maker, struct pp_error *err)
 {
-	struct named_frame *named = malloc(((size_t)maker->frames_n + 1) * sizeof *named);
 	int64_t sum = 0;
 
-	if (!named)
-		return no_memory(err);
-	for (uint32_t f = 0; f < maker->frames_n; f++)
-		named[f] = (struct named_frame){maker->frames, f};
-	qsort(named, maker->frames_n, sizeof *named, compare_names);
-	for (uint32_t i = 0; i < maker->frames_n; i++) {
-		const uint32_t f = named[i].frame;
-		maker->rank[f] = i;
-		maker->all[f].frame = f;
-		if (!is_listed(maker, f))
+	if (rank_places(maker, err) != 0)
+		return -1;
+	for (uint32_t p = 0; p < maker->places_n; p++) {
+		if (!is_listed(maker, p))
 			continue;
-		maker->list[maker->list_n++] = f;
-		if (pp_frames_at(maker->frames, f)->kind != PP_FRAME_NO_STACK)
-			sum += maker->all[f].flat[0]; /* fits: no sum of flat values is over the total */
+		maker->list[maker->list_n++] = p;
+		if (!is_without_stack(maker, p))
+			sum += maker->all[p].flat[0]; /* fits: no sum of flat values is over the total */
 	}
 	if (maker->judged_n == 1)
 		maker->whole[0] = sum;
-	free(named);
 	return 0;
 }
 
@@ -244,8 +313,7 @@ static int collect_labels(struct pp_graph_maker *maker, struct pp_error *err)
 {
 	if (!maker->options->labels || maker->judged_n > 1)
 		return 0;
-	maker->labels = pp_graph_labels_new(maker->sides, maker->sides_n, maker->kept, maker->frames_n,
-	                                    cut_at(maker, 0, maker->options->node_fraction), err);
+	maker->labels = pp_graph_labels_new(maker, cut_at(maker, 0, maker->options->node_fraction), err);
 	return maker->labels ? 0 : -1;
 }
 
@@ -272,21 +340,21 @@ static int choose_nodes(struct pp_graph_maker *maker, struct pp_error *err)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < listed; i++) {
-		const uint32_t frame = maker->list[i];
-		if (!reaches(maker, maker->all[frame].cum, maker->options->node_fraction))
+		const uint32_t place = maker->list[i];
+		if (!reaches(maker, maker->all[place].cum, maker->options->node_fraction))
 			continue;
-		maker->list[n++] = frame;
-		maker->kept[frame] = 1;
+		maker->list[n++] = place;
+		maker->kept[place] = 1;
 	}
 	maker->list_n = n;
 	if (n == listed && maker->options->order != PP_GRAPH_BY_IMPORTANCE)
-		memset(maker->kept, 1, maker->frames_n);
+		memset(maker->kept, 1, maker->places_n);
 	if (pp_graph_collect_edges(maker, err) != 0 || sort_nodes(maker, err) != 0 || collect_labels(maker, err) != 0)
 		return -1;
 	const uint32_t limit = choose_limit(maker);
 	if (limit == 0 || limit >= maker->list_n)
 		return 0;
-	memset(maker->kept, 0, maker->frames_n);
+	memset(maker->kept, 0, maker->places_n);
 	for (uint32_t i = 0; i < limit; i++)
 		maker->kept[maker->list[i]] = 1;
 	maker->list_n = limit;
@@ -298,7 +366,7 @@ static uint32_t drop_light_edges(struct pp_graph_maker *maker)
 {
 	size_t n = 0;
 
-	memset(maker->kept, 0, maker->frames_n);
+	memset(maker->kept, 0, maker->places_n);
 	for (uint32_t i = 0; i < maker->list_n; i++)
 		maker->kept[maker->list[i]] = 1;
 	for (size_t i = 0; i < maker->edges_n; i++)
@@ -310,25 +378,25 @@ static uint32_t drop_light_edges(struct pp_graph_maker *maker)
 	return dropped;
 }
 
-/* The node of a frame: of the list, or a new one after it. */
-static uint32_t node_of(struct pp_graph_maker *maker, struct pp_callgraph *graph, uint32_t frame)
+/* The node of a place: of the list, or a new one after it. */
+static uint32_t node_of(struct pp_graph_maker *maker, struct pp_callgraph *graph, uint32_t place)
 {
-	if (maker->rank[frame] == PP_NONE) {
-		maker->rank[frame] = graph->nodes_n + graph->ghosts_n++;
-		graph->nodes[maker->rank[frame]] = maker->all[frame];
+	if (maker->rank[place] == PP_NONE) {
+		maker->rank[place] = graph->nodes_n + graph->ghosts_n++;
+		graph->nodes[maker->rank[place]] = maker->all[place];
 	}
-	return maker->rank[frame];
+	return maker->rank[place];
 }
 
-/* Turns lists of frames into nodes and edges between them. */
+/* Turns lists of places into nodes and edges between them. */
 static int fill_graph(struct pp_graph_maker *maker, struct pp_callgraph *graph, struct pp_error *err)
 {
-	graph->nodes = malloc(((size_t)maker->frames_n + 1) * sizeof *graph->nodes);
+	graph->nodes = malloc(((size_t)maker->places_n + 1) * sizeof *graph->nodes);
 	graph->edges = malloc((maker->edges_n + 1) * sizeof *graph->edges);
 	if (!graph->nodes || !graph->edges)
 		return no_memory(err);
 	/* Names are no longer needed: from here rank is the node. */
-	memset(maker->rank, 0xff, maker->frames_n * sizeof *maker->rank);
+	memset(maker->rank, 0xff, maker->places_n * sizeof *maker->rank);
 	graph->nodes_n = maker->list_n;
 	for (uint32_t i = 0; i < maker->list_n; i++) {
 		graph->nodes[i] = maker->all[maker->list[i]];
@@ -347,7 +415,7 @@ static int fill_graph(struct pp_graph_maker *maker, struct pp_callgraph *graph, 
 
 static int allocate(struct pp_graph_maker *maker, struct pp_error *err)
 {
-	const size_t n = (size_t)maker->frames_n + 1;
+	const size_t n = (size_t)maker->places_n + 1;
 
 	maker->all = calloc(n, sizeof *maker->all);
 	maker->rank = calloc(n, sizeof *maker->rank);
@@ -375,6 +443,7 @@ static void release(struct pp_graph_maker *maker)
 	free(maker->edges);
 	free(maker->slots);
 	pp_graph_labels_free(maker->labels);
+	pp_graph_tree_free(maker->tree);
 }
 
 int pp_callgraph_make(const struct pp_frames *frames, const struct pp_graph_side *sides, size_t sides_n,
@@ -383,16 +452,21 @@ int pp_callgraph_make(const struct pp_frames *frames, const struct pp_graph_side
 {
 	struct pp_graph_maker maker = {.frames = frames, .sides = sides, .sides_n = sides_n, .options = options,
 	                      .judged_n = options->divisor ? 1 : sides_n,
-	                      .frames_n = pp_frames_count(frames)};
+	                      .places_n = pp_frames_count(frames)};
 	struct pp_callgraph made = {0};
 	int status = -1;
 
-	if (allocate(&maker, err) != 0)
-		goto done;
-	for (size_t s = 0; s < sides_n; s++) {
+	for (size_t s = 0; s < sides_n; s++)
 		if (load_side(&maker, s, err) != 0)
 			goto done;
-		roll_side(&maker, s);
+	if ((options->tree && pp_graph_tree_make(&maker, err) != 0) || allocate(&maker, err) != 0)
+		goto done;
+	for (size_t s = 0; s < sides_n; s++) {
+		if (maker.tree)
+			pp_graph_tree_roll(&maker, s);
+		else
+			roll_side(&maker, s);
+		scale_side(&maker, s);
 	}
 	if (list_nodes(&maker, err) != 0)
 		goto done;
@@ -402,8 +476,9 @@ int pp_callgraph_make(const struct pp_frames *frames, const struct pp_graph_side
 	made.nodes_dropped_n = made.nodes_all_n - maker.list_n;
 	made.edges_dropped_n = drop_light_edges(&maker);
 	if (fill_graph(&maker, &made, err) != 0 ||
-	    (options->order == PP_GRAPH_BY_IMPORTANCE && pp_callgraph_remove_redundant(&made, err) != 0) ||
-	    (maker.labels && pp_graph_labels_attach(maker.labels, &made, err) != 0))
+	    (options->order == PP_GRAPH_BY_IMPORTANCE && !options->tree &&
+	     pp_callgraph_remove_redundant(&made, err) != 0) ||
+	    (maker.labels && pp_graph_labels_attach(maker.labels, maker.list, &made, err) != 0))
 		goto done;
 	*graph = made;
 	made = (struct pp_callgraph){0};

@@ -34,8 +34,9 @@ struct pp_callgraph_options {
 	bool drop_negative;     /* drop nodes below 0 */
 	bool divisor;           /* sides[1] is not compared with: it only counts, to divide sides[0] by */
 	bool labels;            /* of one side, by importance: with labels, each of which counts as a node */
+	bool tree;              /* a node for each path from a root, so that each has one caller at most */
 };
-#define PP_CALLGRAPH_OPTIONS_DEFAULT {80, 0.005, 0.001, PP_GRAPH_BY_IMPORTANCE, false, false, false}
+#define PP_CALLGRAPH_OPTIONS_DEFAULT {80, 0.005, 0.001, PP_GRAPH_BY_IMPORTANCE, false, false, false, false}
 
 /* Labels of samples at a function, or at other labels: as the reference, all strings of a sample together
  * ("key:value", a line each), and of numbers those with the key "bytes", in up to four groups. */
@@ -73,7 +74,8 @@ struct pp_graph_side {
 	const unsigned char *keep;
 };
 
-/* sides: one, or incident then baseline. With two, a node's importance is its change. */
+/* sides: one, or incident then baseline. With two, a node's importance is its change. PP_ELIMIT: a call tree
+ * with too many paths, or more edges than can be counted. */
 int pp_callgraph_make(const struct pp_frames *frames, const struct pp_graph_side *sides,
                       size_t sides_n, const struct pp_callgraph_options *options,
                       struct pp_callgraph *graph, struct pp_error *err) PP_MUSTUSE;

@@ -10,11 +10,8 @@ static int no_memory(struct pp_error *err)
 
 static size_t slot_of(const struct pp_graph_maker *maker, uint32_t from, uint32_t to)
 {
-	uint64_t h = ((uint64_t)from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t at = (size_t)(pp_graph_hash(from, to) >> 20) & (maker->slots_n - 1);
 
-	h ^= h >> 29;
-	h *= UINT64_C(0xbf58476d1ce4e5b9);
-	size_t at = (size_t)(h >> 20) & (maker->slots_n - 1);
 	while (maker->slots[at] != 0) {
 		const struct pp_edge *e = &maker->edges[maker->slots[at] - 1].e;
 		if (e->from == from && e->to == to)
@@ -142,6 +139,8 @@ static int sort_edges(struct pp_graph_maker *maker, struct pp_error *err)
 int pp_graph_collect_edges(struct pp_graph_maker *maker, struct pp_error *err)
 {
 	maker->edges_n = 0;
+	if (maker->tree)
+		return pp_graph_tree_edges(maker, err) != 0 ? -1 : sort_edges(maker, err);
 	if (maker->slots)
 		memset(maker->slots, 0, maker->slots_n * sizeof *maker->slots);
 	for (size_t s = 0; s < maker->sides_n; s++)

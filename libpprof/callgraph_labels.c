@@ -11,9 +11,9 @@
 /* As the reference: at most so many labels at a function, and so many groups of numbers at each. */
 enum { SHOWN_MAX = 4 };
 
-/* What samples with these labels add up to at a frame. */
+/* What samples with these labels add up to at a place. */
 struct entry {
-	uint32_t frame;
+	uint32_t place;
 	uint32_t strings; /* index of all string labels together, 0: none */
 	uint32_t number;  /* index of the number, PP_NONE: of the strings alone */
 	int64_t flat[2], cum[2];
@@ -32,6 +32,7 @@ struct tags {
 struct pp_graph_labels {
 	const struct pp_graph_side *sides;
 	size_t sides_n;
+	const struct pp_graph_tree *tree;
 	struct pp_arena *arena;
 	struct pp_intern *strings, *number_texts, *keys;
 	struct pp_str *units;
@@ -40,9 +41,9 @@ struct pp_graph_labels {
 	size_t numbers_n, numbers_capacity;
 	struct number *number; /* by index of number_texts: the first of that text */
 	size_t number_capacity;
-	struct entry *entries; /* by index of keys; sorted by frame when all are there */
+	struct entry *entries; /* by index of keys; sorted by place when all are there */
 	size_t entries_n, entries_capacity;
-	uint32_t *first; /* by frame: entries[first[f] … first[f + 1]) */
+	uint32_t *first; /* by place: entries[first[f] … first[f + 1]) */
 	struct pp_buf text;
 };
 
@@ -141,7 +142,7 @@ static int read_list(struct pp_graph_labels *labels, uint32_t l, struct pp_error
 	return 0;
 }
 
-/* What the samples of one label list add up to at a frame. */
+/* What the samples of one label list add up to at a place. */
 struct sums {
 	int64_t flat[2], cum[2];
 	uint32_t list, sample; /* of the last addition, plus 1 */
@@ -150,15 +151,15 @@ struct sums {
 struct collector {
 	struct pp_graph_labels *labels;
 	const unsigned char *kept;
-	struct sums *sums; /* by frame */
-	uint32_t *touched; /* frames with sums of the list at hand */
+	struct sums *sums; /* by place */
+	uint32_t *touched; /* places with sums of the list at hand */
 	uint32_t touched_n;
 };
 
-static int add_entry(struct pp_graph_labels *labels, uint32_t frame, uint32_t strings, uint32_t number,
+static int add_entry(struct pp_graph_labels *labels, uint32_t place, uint32_t strings, uint32_t number,
                      const struct sums *sums, struct pp_error *err)
 {
-	const uint32_t key[3] = {frame, strings, number};
+	const uint32_t key[3] = {place, strings, number};
 	bool is_new;
 	const uint32_t index = pp_intern_put(labels->keys, key, sizeof key, &is_new);
 	void *array = labels->entries;
@@ -168,7 +169,7 @@ static int add_entry(struct pp_graph_labels *labels, uint32_t frame, uint32_t st
 		return no_memory(err);
 	labels->entries = array;
 	if (is_new) {
-		labels->entries[index] = (struct entry){frame, strings, number, {0, 0}, {0, 0}};
+		labels->entries[index] = (struct entry){place, strings, number, {0, 0}, {0, 0}};
 		labels->entries_n = (size_t)index + 1;
 	}
 	/* No sum is over the total, which fits. */
@@ -177,6 +178,24 @@ static int add_entry(struct pp_graph_labels *labels, uint32_t frame, uint32_t st
 		labels->entries[index].cum[i] += sums->cum[i];
 	}
 	return 0;
+}
+
+static void add_at(struct collector *collector, uint32_t place, uint32_t s, uint32_t list, const int64_t values[2],
+                   bool is_leaf)
+{
+	struct sums *sums = &collector->sums[place];
+
+	if (!collector->kept[place])
+		return;
+	if (sums->list != list + 1) {
+		*sums = (struct sums){{0, 0}, {0, 0}, list + 1, 0};
+		collector->touched[collector->touched_n++] = place;
+	}
+	for (size_t k = 0; k < 2; k++) {
+		sums->flat[k] += is_leaf ? values[k] : 0;
+		sums->cum[k] += sums->sample != s + 1 ? values[k] : 0;
+	}
+	sums->sample = s + 1;
 }
 
 static void add_sample(struct collector *collector, uint32_t s, uint32_t list)
@@ -190,22 +209,16 @@ static void add_sample(struct collector *collector, uint32_t s, uint32_t list)
 
 	if (values[0] == 0 && values[1] == 0)
 		return;
+	if (labels->tree) {
+		const uint32_t leaf = stack->n > 0 ? pp_graph_tree_leaf(labels->tree, p->sample_stack[s]) : PP_NONE;
+		for (uint32_t at = leaf; at != PP_NONE; at = pp_graph_tree_parent(labels->tree, at))
+			add_at(collector, at, s, list, values, at == leaf);
+		return;
+	}
 	for (uint32_t i = 0; i < stack->n; i++)
 		for (uint32_t f = map->first[stack->locations[i]]; f < map->first[stack->locations[i] + 1]; f++) {
-			const uint32_t frame = map->frame[f];
 			const bool is_leaf = i == 0 && f == map->first[stack->locations[0]];
-			struct sums *sums = &collector->sums[frame];
-			if (!collector->kept[frame])
-				continue;
-			if (sums->list != list + 1) {
-				*sums = (struct sums){{0, 0}, {0, 0}, list + 1, 0};
-				collector->touched[collector->touched_n++] = frame;
-			}
-			for (size_t k = 0; k < 2; k++) {
-				sums->flat[k] += is_leaf ? values[k] : 0;
-				sums->cum[k] += sums->sample != s + 1 ? values[k] : 0;
-			}
-			sums->sample = s + 1;
+			add_at(collector, map->frame[f], s, list, values, is_leaf);
 		}
 }
 
@@ -215,13 +228,13 @@ static int end_list(struct collector *collector, const struct tags *tags, struct
 	struct pp_graph_labels *labels = collector->labels;
 
 	for (uint32_t t = 0; t < collector->touched_n; t++) {
-		const uint32_t frame = collector->touched[t];
+		const uint32_t place = collector->touched[t];
 		if (tags->strings != 0 &&
-		    add_entry(labels, frame, tags->strings, PP_NONE, &collector->sums[frame], err) != 0)
+		    add_entry(labels, place, tags->strings, PP_NONE, &collector->sums[place], err) != 0)
 			return -1;
 		for (uint32_t i = 0; i < tags->n; i++)
-			if (add_entry(labels, frame, tags->strings, labels->numbers[tags->first + i],
-			              &collector->sums[frame], err) != 0)
+			if (add_entry(labels, place, tags->strings, labels->numbers[tags->first + i],
+			              &collector->sums[place], err) != 0)
 				return -1;
 	}
 	collector->touched_n = 0;
@@ -231,7 +244,7 @@ static int end_list(struct collector *collector, const struct tags *tags, struct
 static int compare_entries(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
-	const uint32_t ka[] = {a->frame, a->strings, a->number}, kb[] = {b->frame, b->strings, b->number};
+	const uint32_t ka[] = {a->place, a->strings, a->number}, kb[] = {b->place, b->strings, b->number};
 
 	for (size_t i = 0; i < 3; i++)
 		if (ka[i] != kb[i])
@@ -239,8 +252,8 @@ static int compare_entries(const void *left, const void *right)
 	return 0;
 }
 
-/* Leaves out what is light, and lists entries by frame. */
-static int finish(struct pp_graph_labels *labels, uint32_t frames_n, uint64_t cut, struct pp_error *err)
+/* Leaves out what is light, and lists entries by place. */
+static int finish(struct pp_graph_labels *labels, uint32_t places_n, uint64_t cut, struct pp_error *err)
 {
 	size_t n = 0;
 
@@ -250,12 +263,12 @@ static int finish(struct pp_graph_labels *labels, uint32_t frames_n, uint64_t cu
 	labels->entries_n = n;
 	if (n > 0)
 		qsort(labels->entries, n, sizeof *labels->entries, compare_entries);
-	labels->first = calloc((size_t)frames_n + 2, sizeof *labels->first);
+	labels->first = calloc((size_t)places_n + 2, sizeof *labels->first);
 	if (!labels->first)
 		return no_memory(err);
 	for (size_t i = 0; i < n; i++)
-		labels->first[labels->entries[i].frame + 1]++;
-	for (uint32_t f = 0; f < frames_n; f++)
+		labels->first[labels->entries[i].place + 1]++;
+	for (uint32_t f = 0; f < places_n; f++)
 		labels->first[f + 1] += labels->first[f];
 	return 0;
 }
@@ -291,12 +304,12 @@ static int collect_lists(struct collector *collector, const uint32_t *first, con
 	return 0;
 }
 
-static int collect(struct pp_graph_labels *labels, const unsigned char *kept, uint32_t frames_n, uint64_t cut,
+static int collect(struct pp_graph_labels *labels, const unsigned char *kept, uint32_t places_n, uint64_t cut,
                    struct pp_error *err)
 {
 	const struct pp_profile *p = labels->sides[0].profile;
-	struct collector collector = {labels, kept, calloc((size_t)frames_n + 1, sizeof *collector.sums),
-	                              malloc(((size_t)frames_n + 1) * sizeof *collector.touched), 0};
+	struct collector collector = {labels, kept, calloc((size_t)places_n + 1, sizeof *collector.sums),
+	                              malloc(((size_t)places_n + 1) * sizeof *collector.touched), 0};
 	uint32_t *first = calloc((size_t)p->label_lists_n + 3, sizeof *first);
 	uint32_t *by_list = malloc(((size_t)p->samples_n + 1) * sizeof *by_list);
 	int status = -1;
@@ -311,13 +324,12 @@ static int collect(struct pp_graph_labels *labels, const unsigned char *kept, ui
 	free(collector.touched);
 	free(first);
 	free(by_list);
-	return status == 0 ? finish(labels, frames_n, cut, err) : -1;
+	return status == 0 ? finish(labels, places_n, cut, err) : -1;
 }
 
-struct pp_graph_labels *pp_graph_labels_new(const struct pp_graph_side *sides, size_t sides_n,
-                                            const unsigned char *kept, uint32_t frames_n, uint64_t cut,
-                                            struct pp_error *err)
+struct pp_graph_labels *pp_graph_labels_new(const struct pp_graph_maker *maker, uint64_t cut, struct pp_error *err)
 {
+	const struct pp_profile *p = maker->sides[0].profile;
 	const struct pp_limits limits = PP_LIMITS_DEFAULT;
 	struct pp_graph_labels *labels = calloc(1, sizeof *labels);
 
@@ -325,18 +337,19 @@ struct pp_graph_labels *pp_graph_labels_new(const struct pp_graph_side *sides, s
 		no_memory(err);
 		return NULL;
 	}
-	labels->sides = sides;
-	labels->sides_n = sides_n;
+	labels->sides = maker->sides;
+	labels->sides_n = maker->sides_n;
+	labels->tree = maker->tree;
 	labels->arena = pp_arena_new(limits.model_bytes);
 	labels->strings = labels->arena ? pp_intern_new(labels->arena) : NULL;
 	labels->number_texts = labels->arena ? pp_intern_new(labels->arena) : NULL;
 	labels->keys = labels->arena ? pp_intern_new(labels->arena) : NULL;
-	labels->tags = calloc((size_t)sides[0].profile->label_lists_n + 1, sizeof *labels->tags);
+	labels->tags = calloc((size_t)p->label_lists_n + 1, sizeof *labels->tags);
 	if (!labels->strings || !labels->number_texts || !labels->keys || !labels->tags ||
 	    pp_intern_put(labels->strings, "", 0, NULL) != 0)
 		no_memory(err);
-	else if (pp_label_units(sides[0].profile, &labels->units, err) == 0 &&
-	         collect(labels, kept, frames_n, cut, err) == 0)
+	else if (pp_label_units(p, &labels->units, err) == 0 &&
+	         collect(labels, maker->kept, maker->places_n, cut, err) == 0)
 		return labels;
 	pp_graph_labels_free(labels);
 	return NULL;
@@ -357,11 +370,11 @@ void pp_graph_labels_free(struct pp_graph_labels *labels)
 	free(labels);
 }
 
-uint32_t pp_graph_labels_count(const struct pp_graph_labels *labels, uint32_t frame)
+uint32_t pp_graph_labels_count(const struct pp_graph_labels *labels, uint32_t place)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = labels->first[frame]; i < labels->first[frame + 1]; i++)
+	for (uint32_t i = labels->first[place]; i < labels->first[place + 1]; i++)
 		n += labels->entries[i].flat[0] != 0;
 	return n < SHOWN_MAX ? n : SHOWN_MAX;
 }
@@ -430,6 +443,7 @@ static void join_group(struct shown *groups, const struct shown *one)
 struct hanger {
 	const struct pp_graph_labels *labels;
 	struct pp_callgraph *graph;
+	const uint32_t *places; /* by node */
 	size_t capacity;
 };
 
@@ -489,13 +503,13 @@ static int hang_numbers(struct hanger *hanger, uint32_t node, uint32_t parent, s
 	return 0;
 }
 
-/* The entries of a frame, strings alone or numbers with these strings. */
-static size_t select_entries(const struct pp_graph_labels *labels, uint32_t frame, bool numbers, uint32_t strings,
+/* The entries of a place, strings alone or numbers with these strings. */
+static size_t select_entries(const struct pp_graph_labels *labels, uint32_t place, bool numbers, uint32_t strings,
                              bool by_flat, struct shown *out)
 {
 	size_t n = 0;
 
-	for (uint32_t i = labels->first[frame]; i < labels->first[frame + 1]; i++) {
+	for (uint32_t i = labels->first[place]; i < labels->first[place + 1]; i++) {
 		const struct entry *e = &labels->entries[i];
 		if ((e->number != PP_NONE) != numbers || (numbers && e->strings != strings))
 			continue;
@@ -514,8 +528,8 @@ static int hang_all(struct hanger *hanger, uint32_t node, bool by_flat, struct s
                     struct pp_error *err)
 {
 	const struct pp_graph_labels *labels = hanger->labels;
-	const uint32_t frame = hanger->graph->nodes[node].frame;
-	size_t n = select_entries(labels, frame, false, 0, by_flat, strings);
+	const uint32_t place = hanger->places[node];
+	size_t n = select_entries(labels, place, false, 0, by_flat, strings);
 
 	if (n > 0)
 		qsort(strings, n, sizeof *strings, compare_shown);
@@ -526,18 +540,19 @@ static int hang_all(struct hanger *hanger, uint32_t node, bool by_flat, struct s
 		const uint32_t parent = hanger->graph->labels_n;
 		if (hang(hanger, node, PP_NONE, &strings[i], value, false, err) != 0)
 			return -1;
-		const size_t numbers_n = select_entries(labels, frame, true, strings[i].strings, by_flat, numbers);
+		const size_t numbers_n = select_entries(labels, place, true, strings[i].strings, by_flat, numbers);
 		if (numbers_n > 0 && hang_numbers(hanger, node, parent, numbers, numbers_n, err) != 0)
 			return -1;
 	}
-	n = select_entries(labels, frame, true, 0, by_flat, numbers);
+	n = select_entries(labels, place, true, 0, by_flat, numbers);
 	return n > 0 ? hang_numbers(hanger, node, PP_NONE, numbers, n, err) : 0;
 }
 
-int pp_graph_labels_attach(const struct pp_graph_labels *labels, struct pp_callgraph *graph, struct pp_error *err)
+int pp_graph_labels_attach(const struct pp_graph_labels *labels, const uint32_t *places,
+                           struct pp_callgraph *graph, struct pp_error *err)
 {
 	const struct pp_limits limits = PP_LIMITS_DEFAULT;
-	struct hanger hanger = {labels, graph, 0};
+	struct hanger hanger = {labels, graph, places, 0};
 	unsigned char *calls = calloc((size_t)graph->nodes_n + graph->ghosts_n + 1, 1);
 	struct shown *shown = malloc((2 * labels->entries_n + 2) * sizeof *shown);
 	int status = -1;

@@ -7,8 +7,11 @@
 #include "libpprof/callgraph.h"
 
 struct pp_graph_labels;
+struct pp_graph_tree;
 
-/* An edge in the making: ends are frames, and `seen` is the last stack that counted it. */
+/* What becomes a node is a place: a frame, or, in a call tree, a path from the root to a frame. */
+
+/* An edge in the making: ends are places, and `seen` is the last stack that counted it. */
 struct pp_graph_edge {
 	struct pp_edge e;
 	uint64_t seen;
@@ -20,19 +23,20 @@ struct pp_graph_maker {
 	size_t sides_n;
 	size_t judged_n; /* how many of the sides decide what is important */
 	const struct pp_callgraph_options *options;
-	uint32_t frames_n;
+	struct pp_graph_tree *tree; /* NULL: places are frames */
+	uint32_t places_n;
 
 	int64_t *load[2];      /* by stack of the side: the sum of its samples */
 	unsigned char *used[2]; /* by stack: some sample of it is not 0 */
 	int64_t total[2];
 	int64_t whole[2]; /* what fractions are of */
-	struct pp_node *all;   /* by frame */
-	uint32_t *rank;        /* by frame: its place in the order of names */
-	unsigned char *kept;   /* by frame */
-	uint64_t *seen;        /* by frame: the last stack that counted it */
-	int64_t *score;        /* by frame: one side only */
+	struct pp_node *all;   /* by place */
+	uint32_t *rank;        /* by place: where it is in the order of names */
+	unsigned char *kept;   /* by place */
+	uint64_t *seen;        /* by place: the last stack that counted it */
+	int64_t *score;        /* by place: one side only */
 	struct pp_graph_labels *labels; /* NULL: not wanted */
-	uint32_t *list;        /* kept frames, by importance */
+	uint32_t *list;        /* kept places, by importance */
 	uint32_t list_n;
 
 	struct pp_graph_edge *edges;
@@ -65,7 +69,16 @@ static inline uint64_t pp_graph_magnitude(const struct pp_graph_maker *maker, co
 	return a > b ? a : b;
 }
 
-/* Finds the edges between kept frames and puts them into their order, by weight and names. By importance,
+/* Mixes the ends of an edge or of a path. */
+static inline uint64_t pp_graph_hash(uint32_t from, uint32_t to)
+{
+	uint64_t h = ((uint64_t)from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
+
+	h ^= h >> 29;
+	return h * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+/* Finds the edges between kept places and puts them into their order, by weight and names. By importance,
  * those that come to nothing are left out. */
 int pp_graph_collect_edges(struct pp_graph_maker *maker, struct pp_error *err) PP_MUSTUSE;
 
@@ -74,16 +87,30 @@ int pp_graph_collect_edges(struct pp_graph_maker *maker, struct pp_error *err) P
  * and edges must be in their final order. */
 int pp_callgraph_remove_redundant(struct pp_callgraph *graph, struct pp_error *err) PP_MUSTUSE;
 
-/* What samples with a label add up to at each kept frame; labels of which neither value reaches the cut are
+/* Finds all paths that have values, of both sides; loads must be there. Sets places_n. PP_ELIMIT: too many. */
+int pp_graph_tree_make(struct pp_graph_maker *maker, struct pp_error *err) PP_MUSTUSE;
+void pp_graph_tree_free(struct pp_graph_tree *tree);
+uint32_t pp_graph_tree_frame(const struct pp_graph_tree *tree, uint32_t path);
+/* The path of the caller, or PP_NONE. */
+uint32_t pp_graph_tree_parent(const struct pp_graph_tree *tree, uint32_t path);
+/* The path of a stack of the first side; the second, if it counts, is of the same profile. */
+uint32_t pp_graph_tree_leaf(const struct pp_graph_tree *tree, uint32_t stack);
+/* Puts paths, which come in the order of their frames' names, into that of the whole paths, callers first. */
+int pp_graph_tree_sort(const struct pp_graph_tree *tree, uint32_t *order, struct pp_error *err) PP_MUSTUSE;
+/* Sums a side's flat and cumulative values, not scaled. */
+void pp_graph_tree_roll(struct pp_graph_maker *maker, size_t s);
+/* Adds the edges between kept paths: paths that are not kept are spliced out. */
+int pp_graph_tree_edges(struct pp_graph_maker *maker, struct pp_error *err) PP_MUSTUSE;
+
+/* What samples with a label add up to at each kept place; labels of which neither value reaches the cut are
  * left out. sides[1], if any, divides. */
-struct pp_graph_labels *pp_graph_labels_new(const struct pp_graph_side *sides, size_t sides_n,
-                                            const unsigned char *kept, uint32_t frames_n, uint64_t cut,
+struct pp_graph_labels *pp_graph_labels_new(const struct pp_graph_maker *maker, uint64_t cut,
                                             struct pp_error *err) PP_MUSTUSE;
 void pp_graph_labels_free(struct pp_graph_labels *labels);
-/* How many there are with a flat value at a frame, but no more than are drawn. */
-uint32_t pp_graph_labels_count(const struct pp_graph_labels *labels, uint32_t frame);
-/* Fills labels of a graph whose nodes and edges are final. */
-int pp_graph_labels_attach(const struct pp_graph_labels *labels, struct pp_callgraph *graph,
-                           struct pp_error *err) PP_MUSTUSE;
+/* How many there are with a flat value at a place, but no more than are drawn. */
+uint32_t pp_graph_labels_count(const struct pp_graph_labels *labels, uint32_t place);
+/* Fills labels of a graph whose nodes and edges are final; places are those of its nodes. */
+int pp_graph_labels_attach(const struct pp_graph_labels *labels, const uint32_t *places,
+                           struct pp_callgraph *graph, struct pp_error *err) PP_MUSTUSE;
 
 #endif

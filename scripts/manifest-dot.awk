@@ -1,6 +1,7 @@
 # Compares a call graph of the reference with one of pprof-dot: functions with their values, calls with theirs, what is
 # dotted or inlined, labels. Both print values rounded to two decimals of a unit, and small ones as 0: they are equal
-# when they can be.     awk -f manifest-dot.awk REFERENCE OURS      prints what differs
+# when they can be.     awk -f manifest-dot.awk [-v tree=1] REFERENCE OURS      prints what differs
+# In a tree, elements are known by the path to them.
 BEGIN {
 	n = split("ns 1 us 1e3 ms 1e6 s 1e9 hrs 3.6e12 B 1 kB 1024 MB 1048576 GB 1073741824 n*GCU 1 u*GCU 1e3 m*GCU 1e6 GCU 1e9", list, " ")
 	for (i = 1; i < n; i += 2) factor[list[i]] = list[i + 1]
@@ -34,6 +35,27 @@ function put(kind, key, a, b) {
 	if (side == 1 && a != "" && report_unit == "") report_unit = a
 }
 function plain(name) { gsub(/&amp;/, "\\&", name); gsub(/\\\\/, "\\", name); gsub(/\\n.*/, "", name); return name }
+function put_call(from, to, residual, cost,    mark, inlined) {
+	mark = (residual ? " ... " : " -> "); inlined = /\(inline\)/ ? " inline" : ""
+	if (tree) { caller[to] = from; called[to] = inlined mark; weight[to] = cost }
+	else put("call", plain(name_of[from]) mark plain(name_of[to]) inlined, cost, "")
+}
+function put_label(from, to, dotted, cost) {
+	if (tree) { labels_n++; label_from[labels_n] = from; label_to[labels_n] = name_of[to] dotted; label_cost[labels_n] = cost }
+	else put("label", plain(name_of[from]) " -> " name_of[to] dotted, cost, "")
+}
+function path(id) { return (id in caller ? path(caller[id]) called[id] : "") plain(name_of[id]) }
+# The elements of a tree, when all of a file have been read.
+function end_file(    i, id) {
+	for (i = 1; i <= nodes_n; i++) {
+		id = node_id[i]
+		put("node", path(id), node_flat[i], node_cum[i])
+		if (id in caller) put("call", path(id), weight[id], "")
+	}
+	for (i = 1; i <= labels_n; i++) put("label", path(label_from[i]) " -> " label_to[i], label_cost[i], "")
+	nodes_n = labels_n = 0
+	split("", caller); split("", name_of)
+}
 # "…\n5ms (1%)\nof 9ms (2%)", or "…\n0 of 9ms (2%)", or "…\n9ms (2%)".
 function node(name, label,    flat, cum, part, n) {
 	n = split(label, part, /\\n/)
@@ -42,9 +64,10 @@ function node(name, label,    flat, cum, part, n) {
 		flat = "0"
 		if (part[n] !~ /^0 of/) { flat = part[n - 1]; sub(/ .*/, "", flat) }
 	} else { flat = part[n]; sub(/ .*/, "", flat); cum = flat }
-	put("node", plain(name), flat, cum)
+	if (tree) { node_id[++nodes_n] = id; node_flat[nodes_n] = flat; node_cum[nodes_n] = cum }
+	else put("node", plain(name), flat, cum)
 }
-FNR == 1 { side++; split("", seen); split("", name_of) }
+FNR == 1 { end_file(); side++; split("", seen); split("", name_of) }
 
 side == 1 && /^N[0-9]+ \[label=.* shape=box / {
 	id = $1
@@ -59,9 +82,9 @@ side == 1 && /^N+[0-9_]+ -> N+[0-9_]+ \[/ {
 	if ($1 ~ /^N[0-9]+$/ && $3 ~ /^N[0-9]+$/) {
 		if (!($3 in name_of)) next # a function that came to nothing, which is not drawn
 		cost = attribute("tooltip"); sub(/.* \(/, "", cost); sub(/\)$/, "", cost)
-		put("call", plain(name_of[$1]) (/style="dotted"/ ? " ... " : " -> ") plain(name_of[$3]) (/\(inline\)/ ? " inline" : ""), cost, "")
+		put_call($1, $3, /style="dotted"/, cost)
 	} else
-		put("label", plain(name_of[$1]) " -> " name_of[$3] (/style="dotted"/ ? " dotted" : ""), attribute("tooltip"), "")
+		put_label($1, $3, /style="dotted"/ ? " dotted" : "", attribute("tooltip"))
 }
 # Ours: an element is several lines.
 side == 2 && /^\t[^\t]/ { element = ""; id = $1 }
@@ -72,18 +95,19 @@ side == 2 && /\];$/ {
 		from = $1; to = $3
 		if (from ~ /^n[0-9]+$/ && to ~ /^n[0-9]+$/) {
 			cost = attribute("labeltooltip"); sub(/.*\\n/, "", cost)
-			put("call", plain(name_of[from]) (attribute("style") == "dashed" ? " ... " : " -> ") plain(name_of[to]) (/\(inline\)/ ? " inline" : ""), cost, "")
+			put_call(from, to, attribute("style") == "dashed", cost)
 		} else
-			put("label", plain(name_of[from]) " -> " name_of[to] (attribute("style") == "dotted" ? " dotted" : ""), attribute("labeltooltip"), "")
+			put_label(from, to, attribute("style") == "dotted" ? " dotted" : "", attribute("labeltooltip"))
 	} else if ($1 ~ /^n[0-9]+$/) {
 		name = attribute("tooltip")
-		name_of[$1] = name
+		id = $1; name_of[id] = name
 		if (name != "(no stack)") node(name, attribute("label"))
 	} else if ($1 ~ /^n[0-9_]+$/)
 		name_of[$1] = attribute("label")
 	element = ""
 }
 END {
+	end_file()
 	for (k in keys) {
 		split(k, part, SUBSEP)
 		other = (3 - part[1]) SUBSEP part[2] SUBSEP part[3]

@@ -170,6 +170,50 @@ svg() {
 	[ "$n" -gt 90 ]
 }
 
+@test "a call tree: a box for each path" {
+	printf 'main;get;sum 5\nmain;put;sum 2\nmain;put;hash;sum 1\n' >p
+	tool pprof-dot --call-tree p >t.dot
+	[ "$(grep -c 'label="sum\\n' t.dot)" -eq 3 ]
+	run cat t.dot
+	has 'label="sum\n5 (62.50%)"'
+	has 'label="sum\n2 (25.00%)"'
+	has 'label="sum\n1 (12.50%)"'
+	has 'labeltooltip="put -> sum\n2"'
+	has '7 of 7 nodes of the call tree drawn'
+	svg t.dot
+	run tool pprof-dot --call-tree --nodefraction 0.25 p
+	status_is 0
+	has '5 of 7 nodes of the call tree drawn'
+	[[ $output != *hash* ]]
+}
+
+@test "a call tree is the same whatever the order of stacks, and has two sides" {
+	tool pprof-dot --call-tree --nodefraction 0 "$DATA/tiny.folded" "$DATA/tiny-slow.folded" | sed '/legend/,/note/d' >a
+	sort -r "$DATA/tiny.folded" >old
+	sort -r "$DATA/tiny-slow.folded" >new
+	tool pprof-dot --call-tree --nodefraction 0 old new | sed '/legend/,/note/d' >b
+	cmp a b
+	grep -q '→' a
+}
+
+@test "a call tree that would be huge is refused" {
+	[ -z "${PP_RUN:-}" ] || skip "slow"
+	awk 'BEGIN {
+		OFS = "\t"
+		print "#pprof-records", 1
+		print "sample_type", 0, "cpu", "ns"
+		for (i = 1; i <= 1000; i++) print "function", i - 1, i, "f" i, "", "", 0
+		print "location", 0, 1, 0, "0x10", 0
+		for (i = 1; i <= 1000; i++) print "line", 1, i - 1, i, 1, 0
+		printf "sample\t0\t1"
+		for (i = 0; i < 9000; i++) printf ",1"
+		printf "\t5\n"
+	}' | tool pprof-encode >p
+	run tool pprof-dot --call-tree p
+	status_is 3
+	is "pprof-dot: 'p': a call tree of more than 8388608 paths"
+}
+
 @test "labels hang at their function, numbers at their labels, and take room" {
 	printf 'n:count\tlabel:pod\tnumlabel:bytes:bytes\tstack\n' >l
 	printf '%s\n' "5${TAB}p${TAB}2048${TAB}m;a" "3${TAB}q${TAB}${TAB}m;a" "1${TAB}${TAB}100${TAB}m" >>l

@@ -59,6 +59,25 @@ calls=0 0x1020 7
 0x1010 5 37"
 }
 
+@test "callgrind: a call tree" {
+	printf 'main;get;sum 5\nmain;put;sum 2\n' >t
+	tool pprof-export --format callgrind --call-tree t >tree
+	run sed -n '/fn=/p; /^calls/{n;p;}' tree
+	is "fn=(1) sum [1/2]
+fn=(2) sum [2/2]
+fn=(3) get
+cfn=(1)
+0x0 0 5
+fn=(4) main
+cfn=(3)
+0x0 0 5
+cfn=(5) put
+0x0 0 2
+fn=(5)
+cfn=(2)
+0x0 0 2"
+}
+
 @test "callgrind: what is below 0 is another event" {
 	tool pprof-diff --format pprof old new | tool pprof-export --format callgrind >got
 	grep -q '^events: samples(count) samples_decrease(count)$' got
@@ -131,6 +150,9 @@ stacks_of() {
 }
 
 @test "a format must be given" {
+	run tool pprof-export --format firefox --call-tree p
+	status_is 2
+	is "pprof-export: --call-tree is for --format callgrind (try --help)"
 	run tool pprof-export old
 	status_is 2
 	is "pprof-export: which viewer is it for? give --format (try --help)"

@@ -29,9 +29,9 @@ static bool is_excuse(const struct pp_error *err)
 	return err->code == PP_ELIMIT || err->code == PP_EOVERFLOW || err->code == PP_ENOMEM;
 }
 
-static void draw(const struct pp_profile *profile)
+static void draw(const struct pp_profile *profile, bool tree)
 {
-	const struct pp_callgraph_options options = {4, 0.01, 0.01, PP_GRAPH_BY_IMPORTANCE, false, false, true};
+	const struct pp_callgraph_options options = {4, 0.01, 0.01, PP_GRAPH_BY_IMPORTANCE, false, false, true, tree};
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_frame_map map = {NULL, NULL, PP_NONE};
 	struct pp_callgraph graph = {0};
@@ -66,7 +66,8 @@ static void check_view(const struct pp_view *view, const uint8_t *bytes, size_t 
 	    pp_view_filter(view, &options.limits, &unmatched, &profile, &err) == 0) {
 		FUZZ_CHECK(profile->samples_n <= samples);
 		fuzz_round_trip(profile, pp_write, pp_read);
-		draw(profile);
+		draw(profile, false);
+		draw(profile, true);
 	}
 	FUZZ_CHECK(err.code == PP_OK || is_excuse(&err));
 	pp_profile_free(profile);

@@ -109,7 +109,7 @@ static void expect(const struct row *now, const struct row *old, const struct pp
 	pp_frames_free(frames);
 }
 
-static const struct pp_callgraph_options everything = {0, 0, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false};
+static const struct pp_callgraph_options everything = {0, 0, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false, false};
 
 static void test_nodes_and_edges(void **state)
 {
@@ -127,6 +127,43 @@ static void test_each_edge_counts_once_a_sample(void **state)
 	expect(rows, NULL, &everything, "b 6/6; a 0/6; a>b 6; b>a 5", NULL);
 }
 
+static const struct pp_callgraph_options tree = {0, 0, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false, true};
+
+static void test_tree_has_a_node_a_path(void **state)
+{
+	static const struct row rows[] = {{"abc", 3}, {"adc", 2}, {"aa", 4}, {"b", 1}, {NULL, 0}};
+	static const struct row shuffled[] = {{"b", 1}, {"adc", 2}, {"aa", 4}, {"abc", 3}, {NULL, 0}};
+	const char *wanted = "a 0/9; a 4/4; c 3/3; c 2/2; b 1/1; b 0/3; d 0/2; a>a 4; a>b 3; b>c 3; a>d 2; d>c 2";
+
+	(void)state;
+	expect(rows, NULL, &tree, wanted, NULL);
+	expect(shuffled, NULL, &tree, wanted, NULL);
+}
+
+static void test_tree_splices_out_what_is_cut(void **state)
+{
+	static const struct row rows[] = {{"aBCD", 5}, {"aBe", 90}, {"afg", 5}, {"h", 1}, {"hi", 2}, {NULL, 0}};
+	struct pp_callgraph_options options = tree;
+
+	(void)state;
+	options.node_fraction = 0.03;
+	expect(rows, NULL, &options,
+	       "e 90/90; a 0/100; b 0/95; d 5/5; g 5/5; h 1/3; c 0/5; f 0/5; "
+	       "a>b 95i; b>e 90; a>f 5; b>c 5i; c>d 5i; f>g 5", NULL);
+	options.node_limit = 5;
+	expect(rows, NULL, &options, "e 90/90; a 0/100; b 0/95; d 5/5; g 5/5; a>b 95i; b>e 90; a>g 5~; b>d 5~i", NULL);
+}
+
+static void test_tree_of_two_sides(void **state)
+{
+	static const struct row now[] = {{"abc", 3}, {"ac", 2}, {NULL, 0}};
+	static const struct row old[] = {{"abc", 1}, {"dc", 2}, {NULL, 0}};
+
+	(void)state;
+	expect(now, old, &tree,
+	       "a 0/5,0/1; b 0/3,0/1; c 3/3,1/1; c 2/2,0/0; c 0/0,2/2; d 0/0,0/2; a>b 3,1; b>c 3,1; a>c 2,0; d>c 0,2", NULL);
+}
+
 static void test_inlined_calls(void **state)
 {
 	static const struct row all[] = {{"aB", 5}, {NULL, 0}};
@@ -140,7 +177,7 @@ static void test_inlined_calls(void **state)
 static void test_small_nodes_leave_residual_edges(void **state)
 {
 	static const struct row rows[] = {{"ax", 90}, {"abx", 4}, {"acd", 6}, {NULL, 0}};
-	const struct pp_callgraph_options options = {0, 0.05, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false};
+	const struct pp_callgraph_options options = {0, 0.05, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false, false};
 	struct pp_callgraph counters;
 
 	(void)state;
@@ -153,7 +190,7 @@ static void test_small_nodes_leave_residual_edges(void **state)
 static void test_flat_of_a_cut_leaf_goes_to_nobody(void **state)
 {
 	static const struct row rows[] = {{"abl", 4}, {"ab", 96}, {NULL, 0}};
-	const struct pp_callgraph_options options = {0, 0.05, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false};
+	const struct pp_callgraph_options options = {0, 0.05, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false, false};
 
 	(void)state;
 	expect(rows, NULL, &options, "b 96/100; a 0/100; a>b 100", NULL);
@@ -162,7 +199,7 @@ static void test_flat_of_a_cut_leaf_goes_to_nobody(void **state)
 static void test_light_edges_are_dropped(void **state)
 {
 	static const struct row rows[] = {{"ab", 95}, {"acb", 5}, {NULL, 0}};
-	const struct pp_callgraph_options options = {0, 0, 0.06, PP_GRAPH_BY_IMPORTANCE, false, false, false};
+	const struct pp_callgraph_options options = {0, 0, 0.06, PP_GRAPH_BY_IMPORTANCE, false, false, false, false};
 	struct pp_callgraph counters;
 
 	(void)state;
@@ -174,7 +211,7 @@ static void test_node_limit_keeps_what_fans_out(void **state)
 {
 	/* The chain b, c, d only hands on; a, and the leaves, say something. */
 	static const struct row rows[] = {{"abcde", 50}, {"af", 50}, {NULL, 0}};
-	const struct pp_callgraph_options options = {3, 0, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false};
+	const struct pp_callgraph_options options = {3, 0, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false, false};
 
 	(void)state;
 	expect(rows, NULL, &options, "a 0/100; e 50/50; f 50/50; a>e 50~; a>f 50", NULL);
@@ -184,7 +221,7 @@ static void test_redundant_residual_edges_go(void **state)
 {
 	/* With x cut, a>c is residual and light, and a>b>c is there anyway. */
 	static const struct row rows[] = {{"abc", 50}, {"axc", 3}, {NULL, 0}};
-	const struct pp_callgraph_options options = {0, 0.1, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false};
+	const struct pp_callgraph_options options = {0, 0.1, 0, PP_GRAPH_BY_IMPORTANCE, false, false, false, false};
 
 	(void)state;
 	expect(rows, NULL, &options, "c 53/53; a 0/53; b 0/50; a>b 50; b>c 50", NULL);
@@ -254,6 +291,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nodes_and_edges),
 		cmocka_unit_test(test_each_edge_counts_once_a_sample),
+		cmocka_unit_test(test_tree_has_a_node_a_path),
+		cmocka_unit_test(test_tree_splices_out_what_is_cut),
+		cmocka_unit_test(test_tree_of_two_sides),
 		cmocka_unit_test(test_inlined_calls),
 		cmocka_unit_test(test_small_nodes_leave_residual_edges),
 		cmocka_unit_test(test_flat_of_a_cut_leaf_goes_to_nobody),
