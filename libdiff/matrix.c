@@ -3,6 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows times replicates: some 1 GB of counts and what is computed from them. 30,000 frames of 1,000
+ * profiles are fewer. */
+#define CELLS_MAX ((size_t)40 << 20)
+
 struct column {
 	const struct pd_replicate *replicate;
 	size_t at;
@@ -62,6 +66,11 @@ int pd_matrix_make(struct pd_matrix *m, const struct pd_comparison *c, const uin
 	*m = (struct pd_matrix){.rows_n = c->rows_n, .columns_n = c->replicates_n};
 	if (!columns) {
 		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for the counts of replicates");
+		goto done;
+	}
+	if (m->rows_n > CELLS_MAX / (m->columns_n + 1)) {
+		pp_fail(err, PP_ELIMIT, PP_NO_OFFSET, "%zu frames of %zu profiles are too many to test one by one: "
+		        "add profiles up with pprof-merge first", m->rows_n, m->columns_n);
 		goto done;
 	}
 	if (allocate(m, err) != 0)

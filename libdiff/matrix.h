@@ -18,7 +18,7 @@ struct pd_matrix {
 	bool negative;              /* some value is */
 };
 
-/* From the replicates; row_of has a row (or PP_NONE) for each frame. */
+/* From the replicates; row_of has a row (or PP_NONE) for each frame. PP_ELIMIT over some 40 million cells. */
 int pd_matrix_make(struct pd_matrix *matrix, const struct pd_comparison *comparison, const uint32_t *row_of,
                    struct pp_error *err) PP_MUSTUSE;
 void pd_matrix_release(struct pd_matrix *matrix);
