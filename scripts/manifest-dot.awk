@@ -3,7 +3,7 @@
 # when they can be.     awk -f manifest-dot.awk [-v tree=1] REFERENCE OURS      prints what differs
 # In a tree, elements are known by the path to them.
 BEGIN {
-	n = split("ns 1 us 1e3 ms 1e6 s 1e9 hrs 3.6e12 B 1 kB 1024 MB 1048576 GB 1073741824 n*GCU 1 u*GCU 1e3 m*GCU 1e6 GCU 1e9", list, " ")
+	n = split("ns 1 us 1e3 ms 1e6 s 1e9 hrs 3.6e12 B 1 kB 1024 MB 1048576 GB 1073741824 TB 1099511627776 n*GCU 1 u*GCU 1e3 m*GCU 1e6 GCU 1e9", list, " ")
 	for (i = 1; i < n; i += 2) factor[list[i]] = list[i + 1]
 }
 function scale(cost) { sub(/^-?[0-9.]+/, "", cost); return cost in factor ? factor[cost] : 1 }
@@ -45,10 +45,16 @@ function put_label(from, to, dotted, cost) {
 	else put("label", plain(name_of[from]) " -> " name_of[to] dotted, cost, "")
 }
 function path(id) { return (id in caller ? path(caller[id]) called[id] : "") plain(name_of[id]) }
+function value(cost) { return size(cost * scale(cost)) }
+function heavier(a, b) { return value(node_cum[a]) != value(node_cum[b]) ? value(node_cum[a]) > value(node_cum[b]) : value(node_flat[a]) > value(node_flat[b]) }
 # The elements of a tree, when all of a file have been read.
-function end_file(    i, id) {
-	for (i = 1; i <= nodes_n; i++) {
-		id = node_id[i]
+function end_file(    i, k, id, sorted) {
+	for (i = 1; i <= nodes_n; i++) { # the heaviest first: paths with gaps may be alike
+		for (k = i; k > 1 && heavier(i, sorted[k - 1]); k--) sorted[k] = sorted[k - 1]
+		sorted[k] = i
+	}
+	for (k = 1; k <= nodes_n; k++) {
+		i = sorted[k]; id = node_id[i]
 		put("node", path(id), node_flat[i], node_cum[i])
 		if (id in caller) put("call", path(id), weight[id], "")
 	}
