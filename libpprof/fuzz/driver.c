@@ -129,14 +129,15 @@ static void mutate_once(struct settings *s, const struct corpus *corpus, struct 
 	size_t at = below(s, input->n + 1), rest = input->n - at, n = below(s, rest < 64 ? rest + 1 : 64);
 	size_t from = below(s, other->n + 1), other_n = below(s, other->n - from + 1);
 	unsigned char byte = (unsigned char)next_random(s);
+	const char *piece = other->n > 0 ? other->bytes + from : "";
 
 	switch (below(s, 8)) {
 	case 0: splice(input, at, 0, &byte, 1); break;
 	case 1: splice(input, at, rest > 0, &byte, rest > 0); break;
 	case 2: splice(input, at, n, "", 0); break;
 	case 3: splice_token(s, input, at); break;
-	case 4: splice(input, at, n, other->bytes + from, other_n < 256 ? other_n : 256); break;
-	case 5: splice(input, at, rest, other->bytes + from, other_n); break;
+	case 4: splice(input, at, n, piece, other_n < 256 ? other_n : 256); break;
+	case 5: splice(input, at, rest, piece, other_n); break;
 	case 6:
 		if (rest > 0)
 			input->bytes[at] = (char)(input->bytes[at] ^ 1 << below(s, 8));
