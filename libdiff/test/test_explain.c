@@ -365,7 +365,10 @@ static struct pp_profile *in_unit(const char *unit, int64_t store)
 	pp_build_sample_type(build, (struct pp_value_type){text(build, "cpu"), text(build, unit)});
 	pp_build_sample(build, stack_of(build, "main.main;main.store;json.Marshal"), 0, &store);
 	pp_build_sample(build, stack_of(build, "main.main;main.price"), 0, &other);
-	return pp_build_finish(build, &err);
+
+	struct pp_profile *profile = pp_build_finish(build, &err);
+	pp_build_free(build);
+	return profile;
 }
 
 static void units_of_a_family_are_one_and_changed_stacks_are_measured(void **state)
