@@ -143,14 +143,19 @@ sampled() {
 	gcc -g -c -fPIC -o sampler.o "$BATS_TEST_DIRNAME/symbols/sampler.c"
 	g++ -g -O2 -fPIE -pie -Wl,--build-id -o sampled shop.cpp sampler.o
 	sampled sampled "$PWD/sampled"
+	sampled_stripped
+	command -v rustc >/dev/null || return 0
+	rustc -g -O -C link-arg=sampler.o -C link-arg=-Wl,--build-id -o sampled "$BATS_TEST_DIRNAME/symbols/shop.rs"
+	sampled sampled "$PWD/sampled"
+	sampled_stripped
+}
+# The program without its symbols, which are in a file that it links to.
+sampled_stripped() {
 	mkdir -p run
 	strip -o run/sampled sampled
 	objcopy --only-keep-debug sampled sampled.debug
 	objcopy --add-gnu-debuglink=sampled.debug run/sampled
 	sampled sampled "$PWD/run/sampled" --debug-dir .
-	command -v rustc >/dev/null || return 0
-	rustc -g -O -C link-arg=sampler.o -C link-arg=-Wl,--build-id -o sampled "$BATS_TEST_DIRNAME/symbols/shop.rs"
-	sampled sampled "$PWD/sampled"
 }
 
 @test "stripped: files by build id, by link, or named" {
