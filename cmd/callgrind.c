@@ -29,8 +29,6 @@ struct writer {
 	bool has_decreases;
 };
 
-static const struct pp_limits limits = PP_LIMITS_DEFAULT;
-
 static int no_memory(struct writer *w)
 {
 	if (w->arena && pp_arena_over(w->arena))
@@ -300,7 +298,7 @@ static int write_head(struct writer *w)
 
 static int write_all(struct writer *w)
 {
-	w->arena = pp_arena_new(limits.model_bytes);
+	w->arena = pp_arena_new(w->viewed->limits.model_bytes);
 	for (int i = 0; i < KINDS_N; i++)
 		if (!w->arena || !(w->names[i] = pp_intern_new(w->arena)))
 			return no_memory(w);

@@ -20,8 +20,6 @@ struct writer {
 	uint32_t *leaf;         /* by stack: its node */
 };
 
-static const struct pp_limits limits = PP_LIMITS_DEFAULT;
-
 static int no_memory(struct writer *w)
 {
 	if (w->arena && pp_arena_over(w->arena))
@@ -56,7 +54,7 @@ static int add_stack(struct writer *w, uint32_t s)
 static int make_tree(struct writer *w)
 {
 	const uint32_t n = w->viewed->profile->stacks_n;
-	w->arena = pp_arena_new(limits.model_bytes);
+	w->arena = pp_arena_new(w->viewed->limits.model_bytes);
 	w->tree = w->arena ? pp_intern_new(w->arena) : NULL;
 	w->leaf = calloc((size_t)n + 1, sizeof *w->leaf);
 	if (!w->tree || !w->leaf)

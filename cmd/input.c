@@ -307,7 +307,7 @@ static int prune(struct pp_profile **profile, const struct pp_limits *limits, co
 	return 0;
 }
 
-static struct pp_limits limits_of(const struct input *input)
+struct pp_limits input_limits(const struct input *input)
 {
 	struct pp_limits limits = PP_LIMITS_DEFAULT;
 	if (input->max_raw_bytes)
@@ -322,7 +322,7 @@ void input_read(const struct input *input, const char *name, struct input_result
 	struct pp_read_options options = PP_READ_OPTIONS_DEFAULT;
 	struct input_file file;
 	options.strictness = input->salvage ? PP_SALVAGE : input->lenient ? PP_LENIENT : PP_STRICT;
-	options.limits = limits_of(input);
+	options.limits = input_limits(input);
 	options.folded_type = input->folded_type;
 	options.folded_unit = input->folded_unit;
 
@@ -338,7 +338,7 @@ void input_read(const struct input *input, const char *name, struct input_result
 struct pp_profile *input_take(const struct input *input, const char *name, bool keep_all, struct input_result *result,
                               struct pp_origin *origin, enum cli_status *status)
 {
-	const struct pp_limits limits = limits_of(input);
+	const struct pp_limits limits = input_limits(input);
 	struct pp_profile *profile = result->profile;
 	result->profile = NULL;
 	*status = CLI_OK;

@@ -16,6 +16,8 @@ struct input {
 	{"salvage", 0, CLI_FLAG, &(in)->salvage, NULL, "also read what is complete of a truncated profile", 0, 0, NULL}, \
 	{"max-raw", 0, CLI_COUNT, &(in)->max_raw_bytes, "BYTES", "refuse inputs that unpack to more", 1, UINT64_MAX, NULL}, \
 	{"max-memory", 0, CLI_COUNT, &(in)->max_model_bytes, "BYTES", "refuse profiles that need more memory", 4096, UINT64_MAX, NULL}
+/* What these options say of limits: for all that a command makes of a profile, too. */
+struct pp_limits input_limits(const struct input *input);
 /* For commands that report on frames, beside INPUT_OPTIONS. */
 #define INPUT_FRAME_OPTIONS(in)                                                                            \
 	{"all-frames", 0, CLI_FLAG, &(in)->all_frames, NULL, "ignore the profile's drop_frames and keep_frames", 0, 0, NULL}

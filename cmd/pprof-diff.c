@@ -277,6 +277,7 @@ static enum cli_status compare_and_print(const struct request *request, struct d
 	options.granularity = (enum pp_granularity)request->by;
 	options.normalization = (enum pd_normalization)request->normalization;
 	options.sample_type = request->sample_type;
+	options.limits = input_limits(&request->input);
 	options.min_count = request->min_samples;
 	options.rules = request->rules;
 	options.match = !request->no_fuzzy;
@@ -303,7 +304,7 @@ static enum cli_status compare_and_print(const struct request *request, struct d
 
 static enum cli_status subtract_and_write(struct request *request, struct diffsides *sides)
 {
-	const struct pp_limits limits = PP_LIMITS_DEFAULT;
+	const struct pp_limits limits = input_limits(&request->input);
 	struct work work = {.request = request, .sides = sides};
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_profile *difference = NULL;

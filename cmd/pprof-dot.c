@@ -84,7 +84,7 @@ static struct pp_profile *read_file(const struct options *options, struct side *
 static enum cli_status read_side(const struct options *options, struct side *side, struct pd_compare *compare,
                                  enum pd_side which)
 {
-	const struct pp_limits limits = PP_LIMITS_DEFAULT;
+	const struct pp_limits limits = input_limits(&options->input);
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_merge *merge = NULL;
 	enum cli_status status = CLI_OK;
@@ -345,6 +345,7 @@ static enum cli_status compare(struct options *options, struct side *sides)
 	how.granularity = (enum pp_granularity)options->by;
 	how.normalization = (enum pd_normalization)options->normalization;
 	how.sample_type = options->view.sample_type;
+	how.limits = input_limits(&options->input);
 	struct pd_compare *making = pd_compare_new(&how, &err);
 	if (!making)
 		return cli_report(NULL, &err);

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const struct pp_limits limits = PP_LIMITS_DEFAULT;
-
 struct request {
 	struct input input;
 	struct output output;
@@ -76,6 +74,7 @@ static double *new_factors(uint32_t n, double factor)
 
 static enum cli_status normalize(const struct request *request, const char *name, struct pp_profile **profile)
 {
+	const struct pp_limits limits = input_limits(&request->input);
 	struct pp_error err = PP_ERROR_INIT;
 	enum cli_status status;
 	struct pp_profile *base = input_load(&request->input, request->normalize_to, true, NULL, &status);
@@ -101,7 +100,7 @@ static enum cli_status divide(double divisor, const char *name, struct viewed *v
 	double *factors = new_factors(viewed->profile->sample_types_n, 1 / divisor);
 	if (!factors)
 		return CLI_SYSTEM;
-	if (replace(&viewed->profile, pp_scale(viewed->profile, factors, PP_ROUND_TO_ZERO, &limits, &err)) != 0)
+	if (replace(&viewed->profile, pp_scale(viewed->profile, factors, PP_ROUND_TO_ZERO, &viewed->limits, &err)) != 0)
 		status = cli_report(name, &err);
 	for (uint32_t c = 0; status == CLI_OK && c < viewed->profile->sample_types_n; c++) {
 		const double total = (double)viewed->totals[c] / divisor;
@@ -114,7 +113,7 @@ static enum cli_status divide(double divisor, const char *name, struct viewed *v
 static enum cli_status blank(enum pp_granularity by, const char *name, struct viewed *viewed)
 {
 	struct pp_error err = PP_ERROR_INIT;
-	if (replace(&viewed->profile, pp_blank(viewed->profile, by, &limits, &err)) != 0)
+	if (replace(&viewed->profile, pp_blank(viewed->profile, by, &viewed->limits, &err)) != 0)
 		return cli_report(name, &err);
 	return CLI_OK;
 }
@@ -133,7 +132,7 @@ static enum cli_status seal(const struct request *request, const char *name, str
 	if (!viewed->recorded && column == PP_NONE && !request->view.relative)
 		return CLI_OK;
 	const int64_t *totals = viewed->recorded ? viewed->totals : NULL;
-	if (replace(&viewed->profile, pp_record_totals(viewed->profile, totals, column, &limits, &err)) != 0)
+	if (replace(&viewed->profile, pp_record_totals(viewed->profile, totals, column, &viewed->limits, &err)) != 0)
 		return cli_report(name, &err);
 	return CLI_OK;
 }
@@ -141,6 +140,7 @@ static enum cli_status seal(const struct request *request, const char *name, str
 static enum cli_status filter(const struct request *request, const char *name, struct viewed *viewed)
 {
 	enum cli_status status;
+	viewed->limits = input_limits(&request->input);
 	viewed->profile = input_load(&request->input, name, false, NULL, &status);
 	if (viewed->profile && request->normalize_to)
 		status = normalize(request, name, &viewed->profile);

@@ -4,14 +4,6 @@
 #include "cmd/input.h"
 #include "cmd/output.h"
 
-static struct pp_limits limits_of(const struct input *input)
-{
-	struct pp_limits limits = PP_LIMITS_DEFAULT;
-	if (input->max_model_bytes)
-		limits.model_bytes = input->max_model_bytes;
-	return limits;
-}
-
 static enum cli_status add_profile(struct pp_merge *merge, const struct input *input, const char *name)
 {
 	enum cli_status status;
@@ -28,7 +20,7 @@ static struct pp_profile *sum(const struct input *input, const struct input_name
                               enum cli_status *status)
 {
 	struct pp_error err = PP_ERROR_INIT;
-	struct pp_limits limits = limits_of(input);
+	struct pp_limits limits = input_limits(input);
 	struct pp_profile *profile = NULL;
 	struct pp_merge *merge = pp_merge_new(&limits, &err);
 	*status = merge ? CLI_OK : cli_report(NULL, &err);

@@ -9,7 +9,7 @@ static const char *const demangle_names[] = {"simple", "templates", "full", "non
 static enum cli_status run(const struct symbolize *how, const struct input *input, struct output *output, bool raw,
                            const char *name)
 {
-	struct pp_limits limits = PP_LIMITS_DEFAULT;
+	const struct pp_limits limits = input_limits(input);
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_profile *made = NULL;
 	enum cli_status status;
@@ -17,8 +17,6 @@ static enum cli_status run(const struct symbolize *how, const struct input *inpu
 
 	if (!profile)
 		return status;
-	if (input->max_model_bytes)
-		limits.model_bytes = input->max_model_bytes;
 	made = symbolize(how, profile, &limits, name, &status);
 	pp_profile_free(profile);
 	if (!made)

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct pp_limits limits = PP_LIMITS_DEFAULT;
-
 static int choose_column(const struct view *view, const char *name, struct viewed *viewed, struct pp_error *err)
 {
 	char warning[400];
@@ -72,11 +70,11 @@ enum cli_status view_apply(const struct view *view, const char *name, struct vie
 		return CLI_SYSTEM;
 	}
 	if (choose_column(view, name, viewed, &err) != 0 ||
-	    pp_view_prepare(&view->filters, &limits, &unmatched, &viewed->profile, &err) != 0)
+	    pp_view_prepare(&view->filters, &viewed->limits, &unmatched, &viewed->profile, &err) != 0)
 		return cli_report(name, &err);
 	if (!view->relative)
 		take_totals(view, viewed);
-	if (pp_view_filter(&view->filters, &limits, &unmatched, &viewed->profile, &err) != 0)
+	if (pp_view_filter(&view->filters, &viewed->limits, &unmatched, &viewed->profile, &err) != 0)
 		return cli_report(name, &err);
 	if (view->relative)
 		take_totals(view, viewed);
@@ -90,7 +88,7 @@ enum cli_status view_open(const struct view *view, const struct input *input, co
                           struct pp_origin *origin, struct viewed *viewed)
 {
 	enum cli_status status;
-	*viewed = (struct viewed){.column = PP_NONE};
+	*viewed = (struct viewed){.column = PP_NONE, .limits = input_limits(input)};
 	viewed->profile = input_load(input, name, false, origin, &status);
 	return viewed->profile ? view_apply(view, name, viewed) : status;
 }

@@ -49,6 +49,7 @@ struct view_rows {
 /* A profile seen through these options. */
 struct viewed {
 	struct pp_profile *profile;
+	struct pp_limits limits; /* of what is made of it */
 	uint32_t column;
 	int64_t *totals; /* by column: what shares refer to; -1 where it does not fit */
 	int64_t mean_of; /* what a mean total is divided by: the sum of the first column */
@@ -59,7 +60,7 @@ struct viewed {
  * nothing. *viewed is to be released in any case. */
 enum cli_status view_open(const struct view *view, const struct input *input, const char *name,
                           struct pp_origin *origin, struct viewed *viewed);
-/* Applies them to viewed->profile, which is there already; of name, for messages. */
+/* Applies them to viewed->profile, which is there already, with its limits; of name, for messages. */
 enum cli_status view_apply(const struct view *view, const char *name, struct viewed *viewed);
 /* What shares of the chosen column refer to; with mean, a mean. */
 int64_t view_total(const struct viewed *viewed, bool mean);

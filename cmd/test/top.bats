@@ -130,6 +130,22 @@ flat    flat%   cum     cum%  flat error  name
 	status_is 3
 }
 
+@test "the limit of memory holds for what filters make, too" {
+	cd "$BATS_TEST_TMPDIR"
+	awk 'BEGIN {
+		print "n:count\tlabel:id\tstack"
+		for (i = 1; i <= 200; i++) stack = stack (i > 1 ? ";" : "") "f" i
+		for (i = 0; i < 2000; i++) print "1\t" i "\t" stack
+	}' >wide
+	for command in "pprof-top" "pprof-filter" "pprof-tree" "pprof-export --format firefox" "pprof-dot"; do
+		run bash -c "'$PP_BUILD'/$command --max-memory 2000000 wide >out"
+		status_is 0
+		run bash -c "'$PP_BUILD'/$command --max-memory 2000000 --tagroot id wide >out"
+		status_is 3
+		has "${command%% *}: 'wide': the model needs more than 2000000 bytes"
+	done
+}
+
 @test "a cut file: refused with the place, read with --salvage" {
 	gzip -dc "$DATA/cpu.pb.gz" | head -c 9000 >"$BATS_TEST_TMPDIR/cut"
 	cd "$BATS_TEST_TMPDIR"
