@@ -216,6 +216,7 @@ static enum cli_status print(struct request *request, const struct listing *list
 		if (print_all(request, listing, files, format, &sink, &err) != 0)
 			status = cli_report(NULL, &err);
 		status = output_finish(&request->output, status);
+		source_warn_missing(files);
 	}
 	source_files_free(files);
 	return status;

@@ -1,6 +1,7 @@
 #include "cmd/sourcefile.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #define FILE_BYTES_MAX (64 << 20)
 #define NAME_BYTES_MAX 4096
+#define NAMES_SAID 3 /* of files that are not found */
 #define ARENA_BYTES (UINT64_C(1) << 30)
 
 struct source_files {
@@ -193,11 +195,31 @@ const struct source_file *source_find(struct source_files *files, struct pp_str 
 		if (!grown[i])
 			return no_memory();
 		files->files_n++;
-		if (name.len > 0 && !grown[i]->path)
-			cli_warn("no source file '%.*s' in the folders of --source", (int)(name.len < 1000 ? name.len : 1000),
-			         name.ptr);
 	}
 	return files->files[i];
+}
+
+/* A name of a file that was not found, in quotes. */
+static void append_name(char *out, size_t out_n, struct pp_str name)
+{
+	const size_t at = strlen(out);
+	snprintf(out + at, out_n - at, "%s'%.*s'", at > 0 ? ", " : "", (int)(name.len < 400 ? name.len : 400), name.ptr);
+}
+
+void source_warn_missing(const struct source_files *files)
+{
+	char named[4 * 420] = "";
+	size_t missing = 0;
+	for (size_t i = 0; i < files->files_n; i++) {
+		const struct pp_str name = pp_intern_at(files->names, (uint32_t)i);
+		if (name.len > 0 && !files->files[i]->path && missing++ < NAMES_SAID)
+			append_name(named, sizeof named, name);
+	}
+	if (missing == 1)
+		cli_warn("no source file %s in the folders of --source", named);
+	else if (missing > 1)
+		cli_warn("no source for %zu files in the folders of --source: %s%s", missing, named,
+		         missing > NAMES_SAID ? ", ..." : "");
 }
 
 struct pp_str source_line(const struct source_file *file, int64_t number)

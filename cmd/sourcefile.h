@@ -19,8 +19,10 @@ struct source_file {
 };
 /* The file that a profile calls `name`: the first of FOLDER/a/b/c, FOLDER/b/c, FOLDER/c that is a regular
  * file, in the order of the folders, longer ends of the name first. Names with ".." are not
- * looked for. What is not found is said, once. NULL after saying that there is no memory. */
+ * looked for. NULL after saying that there is no memory. */
 const struct source_file *source_find(struct source_files *files, struct pp_str name);
+/* Says, in one line, what was looked for and not found. */
+void source_warn_missing(const struct source_files *files);
 /* Line `number`, from 1, without its end; "" behind the last one. */
 struct pp_str source_line(const struct source_file *file, int64_t number);
 

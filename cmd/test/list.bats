@@ -58,6 +58,15 @@ Source: src/shop/cart.go
 	[ "$stderr" = "pprof-list: warning: no source file '/build/shop/gone.go' in the folders of --source" ]
 }
 
+@test "source files that are missing: one line, whatever their number" {
+	run --separate-stderr tool pprof-list --source nowhere 'f|g|add' now
+	[ "$stderr" = "pprof-list: warning: no source for 2 files in the folders of --source: '/build/shop/cart.go', '/build/shop/gone.go'" ]
+	printf 'n:count%sstack\n' "$TAB" >many
+	for file in a b c d e; do printf '1%sf (%s.go:3)\n' "$TAB" "$file" >>many; done
+	run --separate-stderr tool pprof-list --source nowhere f many
+	[ "$stderr" = "pprof-list: warning: no source for 5 files in the folders of --source: 'a.go', 'b.go', 'c.go', ..." ]
+}
+
 @test "the same as a table" {
 	run tool pprof-list --source src 'shop.g$' now
 	is "flat${TAB}cum${TAB}line${TAB}source${TAB}file${TAB}name
