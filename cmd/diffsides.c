@@ -27,9 +27,14 @@ enum cli_status diffsides_open(struct diffsides *sides, const struct cli_list op
 {
 	*sides = (struct diffsides)DIFFSIDES_INIT;
 	enum cli_status status = CLI_OK;
+	size_t stdin_n = 0;
 	for (int group = 0; group < DIFF_GROUPS_N && status == CLI_OK; group++)
-		if (operands[group].n)
+		if (operands[group].n) {
 			status = input_expand(&operands[group], &sides->names[group]);
+			stdin_n += sides->names[group].stdin_n;
+		}
+	if (status == CLI_OK)
+		status = input_check_stdin(stdin_n);
 	if (status == CLI_OK && load_file)
 		status = read_load(sides, load_file);
 	return status;
@@ -64,7 +69,7 @@ enum cli_status diffsides_open_case(struct diffsides *sides, const char *path)
 			if (group == DIFF_CONTROL_BASELINE)
 				continue;
 			sides->names[group] = folder.profiles[load_sides[group]];
-			folder.profiles[load_sides[group]] = (struct input_names){NULL, 0};
+			folder.profiles[load_sides[group]] = (struct input_names){NULL, 0, 0};
 		}
 		sides->load = folder.load;
 		folder.load = NULL;

@@ -15,7 +15,7 @@ struct diffsides {
 	struct pd_load *load;        /* NULL without one */
 	char *sample_type;           /* of the case's lens, as "type:unit"; NULL without one */
 };
-#define DIFFSIDES_INIT {{{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}}, NULL, NULL}
+#define DIFFSIDES_INIT {{{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}}, NULL, NULL}
 
 /* Expands the operands of each group and reads load_file, unless it is NULL. Prints what fails; release
  * it in any case. */

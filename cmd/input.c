@@ -49,7 +49,7 @@ static int64_t read_file(void *context, void *buf, size_t n, struct pp_error *er
 static int open_input(const char *name, struct input_file *file)
 {
 	*file = (struct input_file){{read_file, file}, STDIN_FILENO};
-	if (strcmp(name, "-") == 0)
+	if (input_is_stdin(name))
 		return 0;
 	file->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (file->fd < 0)
@@ -114,6 +114,16 @@ enum cli_status input_text(const char *name, size_t max_bytes, char **text, size
 
 /* ---- names ---- */
 
+bool input_is_stdin(const char *name)
+{
+	return strcmp(name, "-") == 0;
+}
+
+enum cli_status input_check_stdin(size_t times)
+{
+	return times > 1 ? cli_usage("stdin can be one input only, and is named more than once") : CLI_OK;
+}
+
 static enum cli_status out_of_memory(void)
 {
 	cli_error("out of memory");
@@ -135,6 +145,7 @@ static enum cli_status add_name(struct input_names *names, char *name)
 		names->names = grown;
 	}
 	names->names[names->n++] = name;
+	names->stdin_n += input_is_stdin(name);
 	return CLI_OK;
 }
 
@@ -143,7 +154,7 @@ void input_names_release(struct input_names *names)
 	for (size_t i = 0; i < names->n; i++)
 		free(names->names[i]);
 	free(names->names);
-	*names = (struct input_names){NULL, 0};
+	*names = (struct input_names){NULL, 0, 0};
 }
 
 static bool ends_with(const char *name, const char *suffix)
@@ -211,7 +222,7 @@ enum cli_status input_folder(const char *folder, struct input_names *names)
 static enum cli_status add_path(const char *path, struct input_names *names)
 {
 	struct stat st;
-	if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+	if (input_is_stdin(path) || stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
 		return add_name(names, strdup(path));
 	size_t before = names->n;
 	enum cli_status status = input_folder(path, names);
@@ -230,6 +241,7 @@ static enum cli_status add_list(const char *list, struct input_names *names)
 	enum cli_status status = input_text(list, LIST_MAX_BYTES, &text, &n);
 	if (status != CLI_OK)
 		return status;
+	names->stdin_n += input_is_stdin(list);
 	if (memchr(text, '\0', n)) {
 		cli_error("'%s': not a list of names: it holds a NUL byte", list);
 		status = CLI_INPUT;
@@ -254,7 +266,7 @@ static enum cli_status check_not_terminal(void)
 enum cli_status input_expand(const struct cli_list *operands, struct input_names *names)
 {
 	enum cli_status status = CLI_OK;
-	*names = (struct input_names){NULL, 0};
+	*names = (struct input_names){NULL, 0, 0};
 	if (operands->n == 0) {
 		status = check_not_terminal();
 		return status == CLI_OK ? add_name(names, strdup("-")) : status;
@@ -263,7 +275,7 @@ enum cli_status input_expand(const struct cli_list *operands, struct input_names
 		const char *operand = operands->items[i];
 		status = operand[0] == '@' ? add_list(operand + 1, names) : add_path(operand, names);
 	}
-	return status;
+	return status == CLI_OK ? input_check_stdin(names->stdin_n) : status;
 }
 
 enum cli_status input_one(const struct cli_list *operands, const char **name)

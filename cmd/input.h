@@ -37,11 +37,16 @@ extern const char *const input_granularities[];
 struct input_names {
 	char **names;
 	size_t n;
+	size_t stdin_n; /* how often they take stdin: as an input, or as a list */
 };
 enum cli_status input_expand(const struct cli_list *operands, struct input_names *names);
 /* Adds the profiles of one folder; none is no failure here. */
 enum cli_status input_folder(const char *folder, struct input_names *names);
 void input_names_release(struct input_names *names);
+/* Stdin can be one input only: CLI_USAGE, said, when it is asked for more often; as input_expand does within one list
+ * of operands. */
+enum cli_status input_check_stdin(size_t times);
+bool input_is_stdin(const char *name);
 
 /* The input of a command that takes one: its operand, or "-". More than one, or none while stdin is a
  * terminal, is a mistake: CLI_USAGE, said. */

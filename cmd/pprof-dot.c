@@ -388,6 +388,8 @@ static enum cli_status run(struct options *options, struct cli_list *operands, s
 
 	if (status == CLI_OK && baseline->n > 0)
 		status = input_expand(baseline, &sides[PD_BASELINE].names);
+	if (status == CLI_OK)
+		status = input_check_stdin(sides[PD_INCIDENT].names.stdin_n + sides[PD_BASELINE].names.stdin_n);
 	if (status != CLI_OK)
 		return status;
 	if (baseline->n > 0)

@@ -190,6 +190,8 @@ int main(int argc, char **argv)
 	status = input_one(&operands, &name);
 	if (status == CLI_OK && request.divide_by == 0)
 		status = cli_usage("cannot divide by 0");
+	if (status == CLI_OK && request.normalize_to)
+		status = input_check_stdin((size_t)input_is_stdin(name) + input_is_stdin(request.normalize_to));
 	if (status == CLI_OK)
 		status = filter(&request, name, &viewed);
 	if (status == CLI_OK)

@@ -267,6 +267,8 @@ int main(int argc, char **argv)
 		struct cli_list files = {operands.items + 1, operands.n - 1};
 		status = input_one(&files, &name);
 	}
+	if (status == CLI_OK && request.baseline)
+		status = input_check_stdin((size_t)input_is_stdin(name) + input_is_stdin(request.baseline));
 	if (status == CLI_OK)
 		status = list(&request, operands.items[0], name);
 

@@ -176,3 +176,16 @@ file" ]
 	want=$(tool pprof-top "$DATA/cpu.pb.gz")
 	[ "$(LC_ALL=de_DE.UTF-8 LANG=tr_TR.UTF-8 tool pprof-top "$DATA/cpu.pb.gz")" = "$want" ]
 }
+
+@test "stdin can be one input only" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'a 1\n' >one
+	for command in "pprof-diff - -" "pprof-diff --baseline one @- --incident -" "pprof-merge - one -" "pprof-merge - @-" \
+		"pprof-dot - -" "pprof-list --baseline - a" "pprof-filter --normalize-to - -"; do
+		run bash -c "'$PP_BUILD'/$command <one"
+		status_is 2
+		is "${command%% *}: stdin can be one input only, and is named more than once (try --help)"
+	done
+	run bash -c "'$PP_BUILD/pprof-diff' --all one - <one | cut -f 1,2,9 | tail -n 1"
+	is "1${TAB}1${TAB}a"
+}
