@@ -1,6 +1,6 @@
 /* pprof-filter: a profile with less in it, or seen otherwise: by name, by label, by sample type. */
 #include "cmd/cli.h"
-#include "cmd/output.h"
+#include "cmd/profileout.h"
 #include "cmd/view.h"
 
 #include <math.h>
@@ -8,12 +8,11 @@
 
 struct request {
 	struct input input;
-	struct output output;
+	struct profileout output;
 	struct view view;
 	const char *normalize_to; /* a profile */
 	double divide_by;
 	int by; /* enum pp_granularity; -1: as it is */
-	bool raw;
 };
 
 /* made, if there is one, instead of *profile. */
@@ -153,28 +152,15 @@ static enum cli_status filter(const struct request *request, const char *name, s
 	return status == CLI_OK ? seal(request, name, viewed) : status;
 }
 
-static enum cli_status write_profile(struct request *request, const struct pp_profile *profile)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	enum cli_status status = output_open(&request->output, true);
-	if (status != CLI_OK)
-		return status;
-	if (output_profile(&request->output, profile, request->raw, &err) != 0)
-		status = cli_report(NULL, &err);
-	return output_finish(&request->output, status);
-}
-
 int main(int argc, char **argv)
 {
-	struct request request = {.output = OUTPUT_INIT, .view = VIEW_INIT, .divide_by = 1, .by = -1};
+	struct request request = {.output = PROFILEOUT_INIT, .view = VIEW_INIT, .divide_by = 1, .by = -1};
 	const struct cli_option options[] = {
 		VIEW_OPTIONS(&request.view),
 		{"normalize-to", 0, CLI_STRING, &request.normalize_to, "FILE", "first scale each sample type to its sum in FILE", 0, 0, NULL},
 		{"by", 0, CLI_CHOICE, &request.by, "WHAT", "blank what rows by this do not show", 0, 0, input_granularities},
 		{"divide-by", 0, CLI_REAL, &request.divide_by, "N", "divide values at last, rounding to 0", 0, 0, NULL},
-		OUTPUT_OPTIONS(&request.output),
-		OUTPUT_FORCE_OPTION(&request.output),
-		{"raw", 0, CLI_FLAG, &request.raw, NULL, "write without gzip", 0, 0, NULL},
+		PROFILEOUT_OPTIONS(&request.output),
 		INPUT_OPTIONS(&request.input),
 		INPUT_FRAME_OPTIONS(&request.input),
 	};
@@ -195,9 +181,10 @@ int main(int argc, char **argv)
 	if (status == CLI_OK)
 		status = filter(&request, name, &viewed);
 	if (status == CLI_OK)
-		status = write_profile(&request, viewed.profile);
+		status = profileout_write(&request.output, viewed.profile, &viewed.limits);
 
 	viewed_release(&viewed);
+	profileout_release(&request.output);
 	cli_list_release(&operands);
 	return (int)status;
 }

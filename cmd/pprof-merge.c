@@ -2,7 +2,7 @@
  * distinct stacks and not the number of files. */
 #include "cmd/cli.h"
 #include "cmd/input.h"
-#include "cmd/output.h"
+#include "cmd/profileout.h"
 
 static enum cli_status add_profile(struct pp_merge *merge, const struct input *input, const char *name)
 {
@@ -37,29 +37,15 @@ static struct pp_profile *sum(const struct input *input, const struct input_name
 	return profile;
 }
 
-static enum cli_status write_sum(struct output *output, const struct pp_profile *profile, bool raw)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	enum cli_status status = output_open(output, true);
-	if (status != CLI_OK)
-		return status;
-	if (output_profile(output, profile, raw, &err) != 0)
-		status = cli_report(NULL, &err);
-	return output_finish(output, status);
-}
-
 int main(int argc, char **argv)
 {
 	struct input input = {0};
-	struct output output = OUTPUT_INIT;
-	bool raw = false;
+	struct profileout output = PROFILEOUT_INIT;
 	static const char *const types[] = {"same", "common", NULL};
 	enum { TYPES_SAME, TYPES_COMMON };
 	int which_types = TYPES_SAME;
 	const struct cli_option options[] = {
-		OUTPUT_OPTIONS(&output),
-		OUTPUT_FORCE_OPTION(&output),
-		{"raw", 0, CLI_FLAG, &raw, NULL, "write without gzip", 0, 0, NULL},
+		PROFILEOUT_OPTIONS(&output),
 		{"types", 0, CLI_CHOICE, &which_types, "WHICH", "sample types that differ: refuse, or keep what all have", 0, 0, types},
 		INPUT_OPTIONS(&input),
 	};
@@ -71,6 +57,7 @@ int main(int argc, char **argv)
 	if (!cli_parse(&command, argc, argv, &operands, &status))
 		return (int)status;
 
+	const struct pp_limits limits = input_limits(&input);
 	struct pp_profile *profile = NULL;
 	status = input_expand(&operands, &names);
 	if (status == CLI_OK && names.n == 0)
@@ -78,9 +65,10 @@ int main(int argc, char **argv)
 	if (status == CLI_OK)
 		profile = sum(&input, &names, which_types == TYPES_COMMON, &status);
 	if (profile)
-		status = write_sum(&output, profile, raw);
+		status = profileout_write(&output, profile, &limits);
 
 	pp_profile_free(profile);
+	profileout_release(&output);
 	input_names_release(&names);
 	cli_list_release(&operands);
 	return (int)status;

@@ -1,16 +1,15 @@
 /* pprof-symbolize: gives names, files and lines to the addresses of a profile, from the files of this machine. */
 #include "cmd/cli.h"
 #include "cmd/input.h"
-#include "cmd/output.h"
+#include "cmd/profileout.h"
 #include "cmd/symbols/symbolize.h"
 
 static const char *const demangle_names[] = {"simple", "templates", "full", "none", NULL}; /* enum demangle_mode */
 
-static enum cli_status run(const struct symbolize *how, const struct input *input, struct output *output, bool raw,
+static enum cli_status run(const struct symbolize *how, const struct input *input, struct profileout *output,
                            const char *name)
 {
 	const struct pp_limits limits = input_limits(input);
-	struct pp_error err = PP_ERROR_INIT;
 	struct pp_profile *made = NULL;
 	enum cli_status status;
 	struct pp_profile *profile = input_load(input, name, true, NULL, &status);
@@ -21,12 +20,7 @@ static enum cli_status run(const struct symbolize *how, const struct input *inpu
 	pp_profile_free(profile);
 	if (!made)
 		return status;
-	status = output_open(output, true);
-	if (status == CLI_OK) {
-		if (output_profile(output, made, raw, &err) != 0)
-			status = cli_report(NULL, &err);
-		status = output_finish(output, status);
-	}
+	status = profileout_write(output, made, &limits);
 	pp_profile_free(made);
 	return status;
 }
@@ -34,9 +28,8 @@ static enum cli_status run(const struct symbolize *how, const struct input *inpu
 int main(int argc, char **argv)
 {
 	struct input input = {0};
-	struct output output = OUTPUT_INIT;
+	struct profileout output = PROFILEOUT_INIT;
 	struct symbolize how = {0};
-	bool raw = false;
 	const struct cli_option options[] = {
 		{"binary", 'b', CLI_LIST, &how.find.binaries, "FILE", "a program or library of the profile; repeatable", 0, 0, NULL},
 		{"debug-dir", 0, CLI_LIST, &how.find.debug_dirs, "DIR", "where debug files are, besides /usr/lib/debug; repeatable", 0, 0, NULL},
@@ -45,9 +38,7 @@ int main(int argc, char **argv)
 		{"again", 0, CLI_FLAG, &how.again, NULL, "resolve what has names already, too", 0, 0, NULL},
 		{"demangle", 0, CLI_CHOICE, &how.demangle, "HOW", "what is left of C++ and Rust names", 0, 0, demangle_names},
 		{"verbose", 'v', CLI_FLAG, &how.verbose, NULL, "say what became of each mapping", 0, 0, NULL},
-		{"raw", 0, CLI_FLAG, &raw, NULL, "write without gzip", 0, 0, NULL},
-		OUTPUT_OPTIONS(&output),
-		OUTPUT_FORCE_OPTION(&output),
+		PROFILEOUT_OPTIONS(&output),
 		INPUT_OPTIONS(&input),
 	};
 	const struct cli_command command = {"pprof-symbolize", "[FILE]", "Give names to the addresses of a profile.",
@@ -62,9 +53,10 @@ int main(int argc, char **argv)
 	if (status == CLI_OK)
 		status = find_open(&how.find);
 	if (status == CLI_OK)
-		status = run(&how, &input, &output, raw, name);
+		status = run(&how, &input, &output, name);
 
 	find_release(&how.find);
+	profileout_release(&output);
 	cli_list_release(&operands);
 	return (int)status;
 }

@@ -73,13 +73,28 @@ static bool cut_folder(struct pp_str *name, const char *folder, size_t n)
 	return true;
 }
 
+/* Of a folder that is a star and then "/x": leaves what is behind the first "/x/" in the name. */
+static bool cut_inner_folder(struct pp_str *name, const char *folder, size_t n)
+{
+	const size_t from = 1, len = n - from - (folder[n - 1] == '/'); /* "/x" */
+
+	for (size_t i = 0; i + len < name->len; i++)
+		if (memcmp(name->ptr + i, folder + from, len) == 0 && name->ptr[i + len] == '/') {
+			name->ptr += i + len + 1;
+			name->len -= i + len + 1;
+			return true;
+		}
+	return false;
+}
+
 static struct pp_str trimmed(struct pp_str name, const char *folders)
 {
 	static const char *const always[] = {"/proc/self/cwd/.", "/proc/self/cwd"};
 
 	while (*folders) {
 		const size_t n = strcspn(folders, ":");
-		if (n > 0 && cut_folder(&name, folders, n))
+		const bool inner = n > 2 && folders[0] == '*' && folders[1] == '/';
+		if (n > 0 && (inner ? cut_inner_folder : cut_folder)(&name, folders, n))
 			return name;
 		folders += n + (folders[n] == ':');
 	}
@@ -332,5 +347,21 @@ struct pp_profile *pp_record_totals(const struct pp_profile *p, const int64_t *t
 done:
 	pp_build_free(build);
 	free(gone);
+	return made;
+}
+
+struct pp_profile *pp_add_comments(const struct pp_profile *p, const char *const *comments, size_t n,
+                                   const struct pp_limits *limits, struct pp_error *err)
+{
+	const struct pp_copy copy = {.profile = p};
+	struct pp_build *build = pp_copy_begin(&copy, limits, err);
+	struct pp_profile *made = NULL;
+
+	for (size_t i = 0; build && i < n && !pp_build_error(build); i++)
+		if (pp_build_comment(build, pp_build_string_append(build, pp_str_of(comments[i]))) != 0)
+			break;
+	if (build && pp_copy_samples(build, &copy, err) == 0)
+		made = pp_build_finish(build, err);
+	pp_build_free(build);
 	return made;
 }

@@ -16,7 +16,8 @@ struct pp_profile *pp_scale(const struct pp_profile *profile, const double *fact
 struct pp_profile *pp_without_inlines(const struct pp_profile *profile, const struct pp_limits *limits,
                                       struct pp_error *err) PP_MUSTUSE;
 
-/* Cuts the first of these folders ("A:B:…", and /proc/self/cwd) that a source file is under off its name. */
+/* Cuts the first of these folders ("A:B:…", and /proc/self/cwd) that a source file is under off its name. One that
+ * begins with a star and a slash may have any folders above it; the first place where the name has it counts. */
 struct pp_profile *pp_trim_paths(const struct pp_profile *profile, const char *folders,
                                  const struct pp_limits *limits, struct pp_error *err) PP_MUSTUSE;
 
@@ -41,5 +42,9 @@ struct pp_profile *pp_record_totals(const struct pp_profile *profile, const int6
                                     const struct pp_limits *limits, struct pp_error *err) PP_MUSTUSE;
 /* Whether a comment is such a record. */
 bool pp_is_total(struct pp_str comment);
+
+/* A copy with these comments, NUL-terminated, behind those that are there. */
+struct pp_profile *pp_add_comments(const struct pp_profile *profile, const char *const *comments, size_t n,
+                                   const struct pp_limits *limits, struct pp_error *err) PP_MUSTUSE;
 
 #endif

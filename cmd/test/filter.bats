@@ -160,3 +160,31 @@ pprof-filter: warning: 'x': --taghide matched nothing"
 	run bash -c "'$PP_BUILD/pprof-filter' --by functions '$DATA/cpu.pb.gz' | '$PP_BUILD/pprof-decode' --records | awk -F '\t' '\$1 == \"function\" && \$6 != \"\" || \$1 == \"line\" && \$5 != 0'"
 	is ""
 }
+
+@test "--trim-path: folders at the beginning, or with a star anywhere" {
+	printf 'n:count%sstack\n' "$TAB" >paths
+	for file in /home/ci/proj/a.c /src/proj/proj/b.c proj/c.c /src/project/d.c /proc/self/cwd/e.c; do
+		printf '1%sf (%s:1)\n' "$TAB" "$file" >>paths
+	done
+	files() { tool pprof-top --by files "$@" paths | sed 1d | cut -f 5 | paste -sd ' '; }
+	[ "$(files)" = "/home/ci/proj/a.c /src/proj/proj/b.c /src/project/d.c e.c proj/c.c" ]
+	[ "$(files --trim-path '*/proj')" = "/src/project/d.c a.c e.c proj/b.c proj/c.c" ]
+	[ "$(files --trim-path '/nowhere:*/proj/:/src')" = "a.c e.c proj/b.c proj/c.c project/d.c" ]
+	[ "$(files --trim-path '/src/proj:*/')" = "/home/ci/proj/a.c /src/project/d.c e.c proj/b.c proj/c.c" ]
+}
+
+@test "--add-comment adds at the end, in every tool that writes profiles" {
+	printf 'a 1\n' >folded
+	comments() { tool pprof-tree --comments "$@" | sed 1d; }
+	for command in pprof-encode pprof-filter pprof-merge pprof-symbolize; do
+		tool "$command" --add-comment 'build 17' --add-comment two folded >first
+		tool "$command" --add-comment "th${TAB}ree" -o second first
+		run comments second
+		is "build 17
+two
+th\\tree"
+	done
+	tool pprof-filter --add-comment x --focus a --scale 2 folded >filtered
+	[ "$(comments filtered)" = "#total before filters: samples/count 2
+x" ]
+}

@@ -182,6 +182,29 @@ static void test_totals(void **state)
 	pp_profile_free(p);
 }
 
+static void test_comments_are_added_behind_others(void **state)
+{
+	(void)state;
+	struct pp_error err = PP_ERROR_INIT;
+	static const char *const texts[] = {"first", "", "first"};
+	struct pp_profile *p = make(), *more = pp_add_comments(p, texts, 1, &limits, &err);
+
+	assert_non_null(more);
+	struct pp_profile *all = pp_add_comments(more, texts, PP_COUNT(texts), &limits, &err);
+	assert_non_null(all);
+	assert_int_equal(all->comments_n, 4);
+	assert_string_equal(pp_string(all, all->comments[0]).ptr, "first");
+	assert_string_equal(pp_string(all, all->comments[1]).ptr, "first");
+	assert_string_equal(pp_string(all, all->comments[2]).ptr, "");
+	assert_int_equal(all->samples_n, p->samples_n);
+	const struct pp_limits little = {.model_bytes = 64, .samples = 10};
+	assert_null(pp_add_comments(p, texts, 1, &little, &err));
+	assert_int_equal(err.code, PP_ELIMIT);
+	pp_profile_free(all);
+	pp_profile_free(more);
+	pp_profile_free(p);
+}
+
 static void test_scale_that_does_not_fit(void **state)
 {
 	(void)state;
@@ -201,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_unknown_fields_stay_with_what_they_belong_to),
 		cmocka_unit_test(test_totals),
+		cmocka_unit_test(test_comments_are_added_behind_others),
 		cmocka_unit_test(test_scale_that_does_not_fit),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
