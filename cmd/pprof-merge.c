@@ -1,14 +1,25 @@
-/* pprof-merge: the sum of any number of profiles. One is read at a time, so that memory follows the
- * distinct stacks and not the number of files. */
+/* pprof-merge: the sum of any number of profiles. One is in memory at a time, or as many as threads read
+ * ahead, so that memory follows the distinct stacks and not the number of files. */
 #include "cmd/cli.h"
 #include "cmd/input.h"
 #include "cmd/profileout.h"
+#include "cmd/readahead.h"
 
-static enum cli_status add_profile(struct pp_merge *merge, const struct input *input, const char *name)
+enum { TYPES_SAME, TYPES_COMMON };
+static const char *const types[] = {[TYPES_SAME] = "same", [TYPES_COMMON] = "common", NULL};
+
+struct request {
+	struct input input;
+	struct profileout output;
+	int types; /* TYPES_SAME, TYPES_COMMON */
+	uint64_t threads;
+};
+
+static enum cli_status add_next(struct pp_merge *merge, struct readahead *ahead, const char *name)
 {
 	enum cli_status status;
 	struct pp_error err = PP_ERROR_INIT;
-	struct pp_profile *profile = input_load(input, name, true, NULL, &status);
+	struct pp_profile *profile = readahead_take(ahead, true, NULL, &status);
 	if (profile && pp_merge_add(merge, profile, 1, NULL, &err) != 0)
 		status = cli_report(name, &err);
 	pp_profile_free(profile);
@@ -16,38 +27,37 @@ static enum cli_status add_profile(struct pp_merge *merge, const struct input *i
 }
 
 /* NULL, with *status, after saying what failed. */
-static struct pp_profile *sum(const struct input *input, const struct input_names *names, bool common_types,
-                              enum cli_status *status)
+static struct pp_profile *sum(const struct request *request, const struct input_names *names, enum cli_status *status)
 {
 	struct pp_error err = PP_ERROR_INIT;
-	struct pp_limits limits = input_limits(input);
+	const struct pp_limits limits = input_limits(&request->input);
+	const char *const *all = (const char *const *)names->names;
+	struct readahead *ahead = readahead_new(&request->input, all, names->n, request->threads);
 	struct pp_profile *profile = NULL;
-	struct pp_merge *merge = pp_merge_new(&limits, &err);
-	*status = merge ? CLI_OK : cli_report(NULL, &err);
-	if (merge && common_types)
+	struct pp_merge *merge = ahead ? pp_merge_new(&limits, &err) : NULL;
+	*status = merge ? CLI_OK : ahead ? cli_report(NULL, &err) : CLI_SYSTEM;
+	if (merge && request->types == TYPES_COMMON)
 		pp_merge_take_common(merge);
 	for (size_t i = 0; *status == CLI_OK && i < names->n; i++)
-		*status = add_profile(merge, input, names->names[i]);
+		*status = add_next(merge, ahead, names->names[i]);
 	if (*status == CLI_OK) {
 		profile = pp_merge_finish(merge, &err);
 		if (!profile)
 			*status = cli_report(NULL, &err);
 	}
 	pp_merge_free(merge);
+	readahead_free(ahead);
 	return profile;
 }
 
 int main(int argc, char **argv)
 {
-	struct input input = {0};
-	struct profileout output = PROFILEOUT_INIT;
-	static const char *const types[] = {"same", "common", NULL};
-	enum { TYPES_SAME, TYPES_COMMON };
-	int which_types = TYPES_SAME;
+	struct request request = {.output = PROFILEOUT_INIT, .types = TYPES_SAME, .threads = 1};
 	const struct cli_option options[] = {
-		PROFILEOUT_OPTIONS(&output),
-		{"types", 0, CLI_CHOICE, &which_types, "WHICH", "sample types that differ: refuse, or keep what all have", 0, 0, types},
-		INPUT_OPTIONS(&input),
+		PROFILEOUT_OPTIONS(&request.output),
+		{"types", 0, CLI_CHOICE, &request.types, "WHICH", "sample types that differ: refuse, or keep what all have", 0, 0, types},
+		READAHEAD_OPTION(&request.threads),
+		INPUT_OPTIONS(&request.input),
 	};
 	const struct cli_command command = {"pprof-merge", "[FILE | FOLDER | @LIST]...",
 	                                    "Add profiles up into one.", options, PP_COUNT(options)};
@@ -57,18 +67,18 @@ int main(int argc, char **argv)
 	if (!cli_parse(&command, argc, argv, &operands, &status))
 		return (int)status;
 
-	const struct pp_limits limits = input_limits(&input);
+	const struct pp_limits limits = input_limits(&request.input);
 	struct pp_profile *profile = NULL;
 	status = input_expand(&operands, &names);
 	if (status == CLI_OK && names.n == 0)
 		status = cli_usage("the list of names is empty");
 	if (status == CLI_OK)
-		profile = sum(&input, &names, which_types == TYPES_COMMON, &status);
+		profile = sum(&request, &names, &status);
 	if (profile)
-		status = profileout_write(&output, profile, &limits);
+		status = profileout_write(&request.output, profile, &limits);
 
 	pp_profile_free(profile);
-	profileout_release(&output);
+	profileout_release(&request.output);
 	input_names_release(&names);
 	cli_list_release(&operands);
 	return (int)status;

@@ -55,6 +55,22 @@ rows() {
 	tool pprof-merge "${files[5]}" "${files[3]}" "${files[0]}" "${files[1]}" "${files[2]}" "${files[4]}" | cmp - want
 }
 
+@test "no number of threads changes a byte, nor what is said" {
+	files=("$DATA"/cases/slow-login/*/*.pb.gz)
+	echo broken >broken
+	for threads in 1 2 5; do
+		tool pprof-merge --threads $threads "${files[@]}" >sum$threads
+		run tool pprof-merge --threads $threads one missing broken two
+		status_is 4
+		is "pprof-merge: cannot open 'missing': No such file or directory"
+		run tool pprof-merge --threads $threads one broken missing two
+		status_is 3
+		has "pprof-merge: 'broken': "
+	done
+	cmp sum1 sum2
+	cmp sum1 sum5
+}
+
 @test "one profile is the same by rows" {
 	[ "$(tool pprof-merge "$DATA/heap.pb.gz" | rows -)" = "$(rows "$DATA/heap.pb.gz")" ]
 }
