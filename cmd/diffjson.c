@@ -217,6 +217,8 @@ int diffjson_print(const struct diffprint *what, struct pp_sink *sink, struct pp
 	control_json(json, what);
 	pp_json_add(json, "inputs", inputs_json(what));
 	pp_json_add(json, "rows", diffrows_json(what));
+	if (what->call_tree)
+		pp_json_add(json, "call_tree", difftree_json(what));
 	int result = pp_json_write(json, 1, sink, err);
 	pp_json_free(json);
 	return result;

@@ -17,6 +17,9 @@ bool diffprint_changed(const struct pd_comparison *c)
 	for (size_t i = 0; i < c->rows_n; i++)
 		if (c->rows[i].q_flat < DIFFPRINT_SIGNIFICANT || c->rows[i].q_cum < DIFFPRINT_SIGNIFICANT)
 			return true;
+	for (size_t i = 0; i < c->paths_n; i++)
+		if (c->paths[i].deepest)
+			return true;
 	return false;
 }
 
@@ -26,5 +29,5 @@ int diffprint(const struct diffprint *what, enum table_format format, struct pp_
 		return diffjson_print(what, sink, err);
 	if (format != TABLE_TSV && diffwords_print(what, format == TABLE_MARKDOWN, sink, err) != 0)
 		return -1;
-	return diffrows_print(what, format, sink, err);
+	return what->call_tree ? difftree_print(what, format, sink, err) : diffrows_print(what, format, sink, err);
 }

@@ -11,6 +11,7 @@ struct diffprint {
 	bool same_baseline;                       /* the control was compared with the comparison's baseline */
 	const struct pd_explanation *explanation; /* for words and JSON; NULL for TSV */
 	enum pp_granularity by;
+	bool call_tree; /* paths of calls instead of frames; JSON has both */
 	bool all;       /* also rows without any change */
 	uint64_t limit; /* print the first so many rows */
 };

@@ -16,9 +16,12 @@ enum {
 	BEYOND_FLAT, BEYOND_FLAT_LOW, BEYOND_FLAT_HIGH, Q_BEYOND_FLAT,
 	BEYOND_CUM, BEYOND_CUM_LOW, BEYOND_CUM_HIGH, Q_BEYOND_CUM, OTHER_NAME, COLUMNS_N
 };
+_Static_assert((int)COLUMNS_N == (int)DIFFROWS_COLUMNS_N && (int)NAME == (int)DIFFROWS_NAME &&
+               (int)DELTA_FLAT == (int)DIFFROWS_DELTA_FLAT, "diffprint_parts.h says where columns are");
 
-static void set_columns(struct table_column columns[COLUMNS_N], struct pp_str unit)
+void diffrows_columns(struct table_column columns[COLUMNS_N], const struct pd_comparison *c)
 {
+	const struct pp_str unit = pp_str_of(c->unit);
 	const struct table_column all[COLUMNS_N] = {
 		[BASELINE_FLAT] = {"baseline_flat", "baseline flat", TABLE_INTEGER, unit, false},
 		[INCIDENT_FLAT] = {"incident_flat", "incident flat", TABLE_INTEGER, unit, false},
@@ -87,11 +90,7 @@ static double ratio(const int64_t value[2])
 	return value[0] > 0 && value[1] >= 0 ? diffprint_six_digits((double)value[1] / (double)value[0]) : (double)NAN;
 }
 
-struct row_text {
-	char line[32], address[32];
-};
-
-static void set_place(union table_cell cells[COLUMNS_N], const struct pp_frame *frame, struct row_text *text)
+static void set_place(union table_cell cells[COLUMNS_N], const struct pp_frame *frame, struct diffrows_text *text)
 {
 	text->line[0] = text->address[0] = '\0';
 	if (frame->line_is_relative)
@@ -114,8 +113,8 @@ static void set_beyond(union table_cell *cells, const struct pd_beyond *beyond)
 	cells[3].real = diffprint_six_digits(beyond->q);
 }
 
-static void set_cells(union table_cell cells[COLUMNS_N], const struct pd_comparison *c, const struct pd_row *row,
-                      struct row_text *text)
+void diffrows_cells(union table_cell cells[COLUMNS_N], const struct pd_comparison *c, const struct pd_row *row,
+                    struct diffrows_text *text)
 {
 	const double *total = c->factors[PD_TOTAL].exposure;
 	cells[BASELINE_FLAT].i = row->flat[0];
@@ -174,13 +173,13 @@ int diffrows_print(const struct diffprint *what, enum table_format format, struc
 {
 	const struct pd_comparison *c = what->comparison;
 	struct table_column columns[COLUMNS_N];
-	set_columns(columns, pp_str_of(c->unit));
+	diffrows_columns(columns, c);
 	struct table *table = table_new(format, columns, COLUMNS_N, sink, err);
 	int result = table ? 0 : -1;
 	for (size_t i = 0, n = diffrows_n(what); result == 0 && i < n; i++) {
 		union table_cell cells[COLUMNS_N];
-		struct row_text text;
-		set_cells(cells, c, &c->rows[i], &text);
+		struct diffrows_text text;
+		diffrows_cells(cells, c, &c->rows[i], &text);
 		result = table_row(table, cells, err);
 	}
 	if (result == 0)
@@ -194,11 +193,11 @@ struct pp_json *diffrows_json(const struct diffprint *what)
 	const struct pd_comparison *c = what->comparison;
 	struct table_column columns[COLUMNS_N];
 	struct pp_json *rows = pp_json_array();
-	set_columns(columns, pp_str_of(c->unit));
+	diffrows_columns(columns, c);
 	for (size_t i = 0, n = diffrows_n(what); i < n; i++) {
 		union table_cell cells[COLUMNS_N];
-		struct row_text text;
-		set_cells(cells, c, &c->rows[i], &text);
+		struct diffrows_text text;
+		diffrows_cells(cells, c, &c->rows[i], &text);
 		pp_json_add(rows, NULL, table_row_json(columns, COLUMNS_N, cells));
 	}
 	return rows;

@@ -27,7 +27,7 @@ struct request {
 	const char *sample_type, *load, *folder, *fail_over, *app;
 	struct failover failover;
 	int by, normalization, format;
-	bool all, exit_code, no_fuzzy, fold_renamed;
+	bool all, exit_code, no_fuzzy, fold_renamed, call_tree;
 	const char *rule_list;
 	unsigned rules; /* those of rule_list */
 	double min_samples;
@@ -44,6 +44,8 @@ static enum cli_status check_options(const struct request *request)
 		return cli_usage("--format pprof writes values as measured: it does not go with --normalize");
 	if (request->format == FORMAT_PPROF && (control || request->fail_over))
 		return cli_usage("--format pprof does not go with --control or --fail-over");
+	if (request->call_tree && (control || request->format == FORMAT_PPROF))
+		return cli_usage("--call-tree does not go with --control or --format pprof");
 	if (request->normalization == PD_EXPOSURE && !request->load && !request->folder)
 		return cli_usage("--normalize exposure needs --load");
 	if (request->group[DIFF_CONTROL_BASELINE].n && !control)
@@ -243,7 +245,7 @@ static enum cli_status print(const struct request *request, const struct diffsid
 {
 	struct pp_error err = PP_ERROR_INIT;
 	const struct diffprint what = {results->comparison, results->control, shares_baseline(sides), results->explanation,
-	                               (enum pp_granularity)request->by, request->all, request->limit};
+	                               (enum pp_granularity)request->by, request->call_tree, request->all, request->limit};
 	if (diffprint(&what, (enum table_format)request->format, sink, &err) != 0)
 		return cli_report(NULL, &err);
 	enum cli_status status = failover_judge(&request->failover, results->comparison);
@@ -282,6 +284,7 @@ static enum cli_status compare_and_print(const struct request *request, struct d
 	options.rules = request->rules;
 	options.match = !request->no_fuzzy;
 	options.fold_matches = request->fold_renamed;
+	options.call_tree = request->call_tree;
 	bool controlled = sides->names[DIFF_CONTROL].n > 0;
 	work.compare = pd_compare_new(&options, &err);
 	if (controlled && work.compare)
@@ -358,6 +361,7 @@ int main(int argc, char **argv)
 		{"rules", 0, CLI_STRING, &request.rule_list, "LIST", "by which renamed frames are joined; none, or -RULE: all but", 0, 0, NULL},
 		{"no-fuzzy", 0, CLI_FLAG, &request.no_fuzzy, NULL, "do not look for renamed functions by callers and callees", 0, 0, NULL},
 		{"fold-renamed", 0, CLI_FLAG, &request.fold_renamed, NULL, "join what callers and callees say is renamed, too", 0, 0, NULL},
+		{"call-tree", 0, CLI_FLAG, &request.call_tree, NULL, "rows are paths of calls, tested from callers down", 0, 0, NULL},
 		{"all", 'a', CLI_FLAG, &request.all, NULL, "print unchanged rows too", 0, 0, NULL},
 		{"limit", 'n', CLI_COUNT, &request.limit, "N", "print the first N rows", 0, UINT64_MAX, NULL},
 		{"format", 0, CLI_CHOICE, &request.format, "FORMAT", "table on a terminal, else tsv", 0, 0, formats},

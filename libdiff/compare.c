@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libdiff/calltree.h"
 #include "libdiff/normalize.h"
 #include "libdiff/qualify.h"
 #include "libdiff/replicate.h"
@@ -24,6 +25,7 @@ struct pd_compare {
 	struct pp_arena *arena;
 	struct pp_intern *instances[2];
 	struct pd_identify *identify;
+	struct pd_calltree *tree; /* NULL: not wanted */
 };
 
 const char *pd_state_name(enum pd_state state)
@@ -64,6 +66,8 @@ struct pd_compare *pd_compare_new(const struct pd_options *options, struct pp_er
 	compare->identify = pd_identify_new(options, err);
 	if (!compare->identify)
 		goto fail;
+	if (options->call_tree && !(compare->tree = pd_calltree_new(options->limits.model_bytes, err)))
+		goto fail;
 	return compare;
 fail:
 	no_memory(err);
@@ -80,6 +84,7 @@ void pd_compare_free(struct pd_compare *compare)
 	pp_intern_free(compare->instances[1]);
 	pp_arena_free(compare->arena);
 	pd_identify_free(compare->identify);
+	pd_calltree_free(compare->tree);
 	free(compare);
 }
 
@@ -93,7 +98,10 @@ void pd_comparison_free(struct pd_comparison *c)
 	free(c->type);
 	free(c->unit);
 	free(c->rows);
+	free(c->paths);
 	free(c->identity.renames);
+	free(c->identity.counted_as[0]);
+	free(c->identity.counted_as[1]);
 	pp_frames_free(c->frames);
 	free(c);
 }
@@ -200,7 +208,8 @@ int pd_compare_add(struct pd_compare *compare, enum pd_side side, const char *na
 		new.origin = *origin;
 	if (reserve_replicate(compare, err) != 0 || find_column(compare, profile, &column, &new.type_warning, err) != 0 ||
 	    !(new.name = pd_copy(pp_str_of(name), err)) ||
-	    pd_replicate_make(&new, profile, column, c->frames, compare->identify, err) != 0 || require_same_kind(c, &new, profile, err) != 0 ||
+	    pd_replicate_make(&new, profile, column, c->frames, compare->identify, compare->tree, err) != 0 ||
+	    require_same_kind(c, &new, profile, err) != 0 ||
 	    note_instances(compare, side, profile, err) != 0) {
 		pd_replicate_release(&new);
 		return -1;
@@ -349,7 +358,7 @@ static int scale_rows(struct pd_comparison *c, struct pp_error *err)
 
 /* Normalises and tests. Sums of fractions depend on their order, so rows stand in one that no order of files or
  * samples changes. */
-static int weigh_rows(struct pd_comparison *c, struct pp_error *err)
+static int weigh_rows(struct pd_comparison *c, struct pd_calltree *tree, struct pp_error *err)
 {
 	size_t frames_n = pp_frames_count(c->frames);
 	uint32_t *row_of = malloc((frames_n + 1) * sizeof(*row_of));
@@ -361,7 +370,8 @@ static int weigh_rows(struct pd_comparison *c, struct pp_error *err)
 	for (size_t i = 0; i < c->rows_n && status == 0; i++)
 		row_of[c->rows[i].frame] = (uint32_t)i;
 	if (status == 0 && (pd_matrix_make(&matrix, c, row_of, err) != 0 || pd_normalize(c, &matrix, err) != 0 ||
-	                    scale_rows(c, err) != 0 || pd_test_rows(c, &matrix, err) != 0))
+	                    scale_rows(c, err) != 0 || pd_test_rows(c, &matrix, err) != 0 ||
+	                    (tree && pd_calltree_finish(tree, c, &matrix, err) != 0)))
 		status = -1;
 	pd_matrix_release(&matrix);
 	free(row_of);
@@ -379,7 +389,7 @@ struct pd_comparison *pd_compare_finish(struct pd_compare *compare, struct pp_er
 		qsort(c->replicates, c->replicates_n, sizeof(*c->replicates), by_side_and_content);
 	if (require_both_sides(c, err) != 0 || unify_units(c, err) != 0 ||
 	    pd_identify_finish(compare->identify, c, err) != 0 || join_rows(c, err) != 0 || pd_identify_mark(c, err) != 0 ||
-	    weigh_rows(c, err) != 0 || pd_sort_by_change(c, err) != 0)
+	    weigh_rows(c, compare->tree, err) != 0 || pd_sort_by_change(c, err) != 0)
 		return NULL;
 	for (int side = 0; side < 2; side++)
 		c->instances_n[side] = pp_intern_count(compare->instances[side]);

@@ -38,13 +38,21 @@ struct pd_options {
 	unsigned rules;          /* by which renamed frames are joined: bits of enum pd_rule */
 	bool match;              /* look for renamed functions by their callers and callees, too */
 	bool fold_matches;       /* and join what is found so */
+	bool call_tree;          /* compare paths of calls, too */
 };
-#define PD_OPTIONS_DEFAULT {PP_BY_FRAMES, PD_RAW, NULL, NULL, PP_LIMITS_DEFAULT, 0, PD_RULES_ALL, true, false}
+#define PD_OPTIONS_DEFAULT {PP_BY_FRAMES, PD_RAW, NULL, NULL, PP_LIMITS_DEFAULT, 0, PD_RULES_ALL, true, false, false}
 
 /* Cost that is in the cumulative value of several frames of one canonical form, which are on one stack. */
 struct pd_overlap {
 	uint32_t group;
 	int64_t cum;
+	double count;
+};
+
+/* What a profile spends at the end of a path of calls; path is of the tree under construction. */
+struct pd_leaf {
+	uint32_t path;
+	int64_t value;
 	double count;
 };
 
@@ -65,6 +73,8 @@ struct pd_replicate {
 	char *type_warning;       /* what pp_sample_type_find said, or NULL */
 	struct pd_overlap *overlaps; /* until renamed frames are joined */
 	size_t overlaps_n;
+	struct pd_leaf *leaves; /* with options.call_tree: a leaf for each path at which something was spent */
+	size_t leaves_n;
 };
 
 /* Of a frame, by the sides on which it has any cost. */
@@ -76,6 +86,9 @@ enum pd_state {
 	PD_MAYBE_RENAMED /* on one, and the other has a function that looks the same by callers and callees */
 };
 const char *pd_state_name(enum pd_state state); /* "common", "new", "gone", "renamed", "renamed?" */
+
+/* A q-value below this is called a change. */
+#define PD_CHANGED_Q 0.05
 
 /* What the tests know of noise. */
 enum pd_noise {
@@ -126,6 +139,16 @@ struct pd_row {
 	struct pd_beyond flat_beyond, cum_beyond; /* set by pd_control_apply (control.h) */
 };
 
+/* A path of calls that begins at an outermost frame: a node of the calling-context tree of both sides together.
+ * q_flat and q_cum of its row are by hierarchical testing (treetest.h) below the comparison's any_p. */
+struct pd_path {
+	struct pd_row row;  /* what its last frame costs where it was called so */
+	uint32_t parent;    /* the path without its last frame, an index below this one; PP_NONE: there is none */
+	uint32_t depth;     /* frames before the last */
+	double q_within;    /* of "nothing on this path or on one that begins with it changed"; NAN: nothing was tested */
+	bool deepest;       /* it changed (some q < 0.05), and of no path that begins with it is that known */
+};
+
 /* Two names that are one function, or may be. */
 struct pd_rename {
 	uint32_t frame, other;  /* its name on the incident side, and on the baseline side: frames of the set */
@@ -147,6 +170,8 @@ struct pd_identity {
 	struct pd_rename *renames;    /* larger cost first; joined or not */
 	size_t renames_n;
 	double cost[2][PD_MATCHED_N]; /* by side: sums of |flat| as measured */
+	uint32_t *counted_as[2];      /* by side, by frame: the frame that it became; NULL: all stayed what they are */
+	size_t counted_as_n;
 };
 
 struct pd_factor { /* what a normalisation does, whether used or not */
@@ -196,6 +221,9 @@ struct pd_comparison {
 	double any_p;                    /* of "nothing changed at all"; NAN: nothing was tested */
 	double total_p;                  /* of equal totals; NAN: not tested, or equal by the normalisation */
 	struct pd_estimate total_estimate;
+	struct pd_path *paths;           /* with options.call_tree: callers first, and right after a path those that
+	                                  * begin with it; of one caller by |delta_cum| desc, |delta_flat| desc, frame */
+	size_t paths_n;
 };
 
 /* How many profiles a side would find a change like this row's (p < 0.05) with a probability of 80 %, as

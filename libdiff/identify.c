@@ -394,6 +394,11 @@ static int find_and_join(struct pd_comparison *c, struct pd_renames *renames, st
 	for (size_t i = 0; i < c->replicates_n && any; i++)
 		if (join_replicate(c, &c->replicates[i], renames, err) != 0)
 			return -1;
+	for (int side = 0; side < 2 && any; side++) {
+		c->identity.counted_as[side] = renames->to[side];
+		renames->to[side] = NULL;
+	}
+	c->identity.counted_as_n = any ? renames->frames_n : 0;
 	c->identity.renames = renames->found;
 	c->identity.renames_n = renames->found_n;
 	renames->found = NULL;

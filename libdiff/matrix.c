@@ -22,10 +22,21 @@ static int by_content(const void *left, const void *right)
 	return order ? order : (a->at > b->at) - (a->at < b->at);
 }
 
+int pd_matrix_cells(size_t rows_n, size_t columns_n, size_t *cells, struct pp_error *err)
+{
+	if (rows_n > CELLS_MAX / (columns_n + 1))
+		return pp_fail(err, PP_ELIMIT, PP_NO_OFFSET, "%zu frames of %zu profiles are too many to test one by one: "
+		               "add profiles up with pprof-merge first", rows_n, columns_n);
+	*cells = rows_n * columns_n + 1;
+	return 0;
+}
+
 static int allocate(struct pd_matrix *m, struct pp_error *err)
 {
-	size_t cells = m->rows_n * m->columns_n + 1;
+	size_t cells = 0;
 
+	if (pd_matrix_cells(m->rows_n, m->columns_n, &cells, err) != 0)
+		return -1;
 	m->flat = calloc(cells, sizeof(*m->flat));
 	m->cum = calloc(cells, sizeof(*m->cum));
 	m->total = calloc(m->columns_n, sizeof(*m->total));
@@ -66,11 +77,6 @@ int pd_matrix_make(struct pd_matrix *m, const struct pd_comparison *c, const uin
 	*m = (struct pd_matrix){.rows_n = c->rows_n, .columns_n = c->replicates_n};
 	if (!columns) {
 		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for the counts of replicates");
-		goto done;
-	}
-	if (m->rows_n > CELLS_MAX / (m->columns_n + 1)) {
-		pp_fail(err, PP_ELIMIT, PP_NO_OFFSET, "%zu frames of %zu profiles are too many to test one by one: "
-		        "add profiles up with pprof-merge first", m->rows_n, m->columns_n);
 		goto done;
 	}
 	if (allocate(m, err) != 0)

@@ -21,6 +21,8 @@ struct pd_matrix {
 /* From the replicates; row_of has a row (or PP_NONE) for each frame. PP_ELIMIT over some 40 million cells. */
 int pd_matrix_make(struct pd_matrix *matrix, const struct pd_comparison *comparison, const uint32_t *row_of,
                    struct pp_error *err) PP_MUSTUSE;
+/* How many cells that many rows and columns have. PP_ELIMIT, as above. */
+int pd_matrix_cells(size_t rows_n, size_t columns_n, size_t *cells, struct pp_error *err) PP_MUSTUSE;
 void pd_matrix_release(struct pd_matrix *matrix);
 
 #endif

@@ -73,7 +73,8 @@ static int copy_header(struct pd_replicate *replicate, const struct pp_profile *
 }
 
 int pd_replicate_make(struct pd_replicate *replicate, const struct pp_profile *profile, uint32_t column,
-                      struct pp_frames *frames, struct pd_identify *identify, struct pp_error *err)
+                      struct pp_frames *frames, struct pd_identify *identify, struct pd_calltree *tree,
+                      struct pp_error *err)
 {
 	struct pp_frame_map map = {0};
 
@@ -88,6 +89,8 @@ int pd_replicate_make(struct pd_replicate *replicate, const struct pp_profile *p
 	int status = pp_rollup_make(profile, frames, &map, column, &replicate->count_rule, NULL, rollup, err);
 	if (status == 0)
 		status = pd_identify_add(identify, replicate, profile, column, frames, &map, err);
+	if (status == 0 && tree)
+		status = pd_calltree_add(tree, replicate, profile, column, &map, err);
 	pp_frame_map_release(&map);
 	if (status != 0)
 		return -1;
@@ -107,6 +110,7 @@ void pd_replicate_release(struct pd_replicate *replicate)
 	free(replicate->period_unit);
 	free(replicate->type_warning);
 	free(replicate->overlaps);
+	free(replicate->leaves);
 }
 
 static int multiply(int64_t *values, uint32_t n, int64_t factor, const char *unit, struct pp_error *err)
@@ -134,6 +138,9 @@ int pd_replicate_convert(struct pd_replicate *replicate, const char *unit, struc
 		return -1;
 	for (size_t i = 0; i < replicate->overlaps_n; i++)
 		if (multiply(&replicate->overlaps[i].cum, 1, factor, unit, err) != 0)
+			return -1;
+	for (size_t i = 0; i < replicate->leaves_n; i++)
+		if (multiply(&replicate->leaves[i].value, 1, factor, unit, err) != 0)
 			return -1;
 	char *copy = pd_copy(pp_str_of(unit), err);
 	if (!copy)

@@ -2,13 +2,15 @@
 #ifndef PD_REPLICATE_H
 #define PD_REPLICATE_H
 
+#include "libdiff/calltree.h"
 #include "libdiff/identify.h"
 
 /* Fills *replicate from a profile's column: strings, header, rollup over frames (which grows by the
- * profile's frames), and tells identify of it. side, name, origin and exposure are the caller's. Release
- * it also on failure. */
+ * profile's frames), and tells identify and tree (NULL: not wanted) of it. side, name, origin and exposure are
+ * the caller's. Release it also on failure. */
 int pd_replicate_make(struct pd_replicate *replicate, const struct pp_profile *profile, uint32_t column,
-                      struct pp_frames *frames, struct pd_identify *identify, struct pp_error *err) PP_MUSTUSE;
+                      struct pp_frames *frames, struct pd_identify *identify, struct pd_calltree *tree,
+                      struct pp_error *err) PP_MUSTUSE;
 void pd_replicate_release(struct pd_replicate *replicate);
 
 /* Converts the rollup's values to a finer unit of the same family; unit is copied. PP_EOVERFLOW. */

@@ -285,25 +285,32 @@ static int correct(struct pd_comparison *c, struct pp_error *err)
 	return status;
 }
 
+void pd_row_untested(struct pd_row *row)
+{
+	row->p_flat = row->p_cum = row->q_flat = row->q_cum = NAN;
+	row->flat_estimate = row->cum_estimate = no_estimate;
+	row->flat_beyond = row->cum_beyond = (struct pd_beyond){NAN, NAN, NAN, NAN, NAN};
+}
+
+int pd_test_values(struct pd_comparison *c, const struct pd_matrix *m, struct pp_error *err)
+{
+	if (test_family(c, m, false, err) != 0 || test_family(c, m, true, err) != 0)
+		return -1;
+	if (c->noise == PD_NOISE_REPLICATES)
+		join_leaves(c);
+	return 0;
+}
+
 int pd_test_rows(struct pd_comparison *c, const struct pd_matrix *m, struct pp_error *err)
 {
 	c->any_p = c->total_p = NAN;
 	c->total_estimate = no_estimate;
-	for (size_t i = 0; i < c->rows_n; i++) {
-		struct pd_row *row = &c->rows[i];
-		row->p_flat = row->p_cum = row->q_flat = row->q_cum = NAN;
-		row->flat_estimate = row->cum_estimate = no_estimate;
-		row->flat_beyond = row->cum_beyond = (struct pd_beyond){NAN, NAN, NAN, NAN, NAN};
-	}
+	for (size_t i = 0; i < c->rows_n; i++)
+		pd_row_untested(&c->rows[i]);
 	if (!can_test(c, m))
 		return 0;
 	c->noise = c->replicates_n > 2 ? PD_NOISE_REPLICATES : PD_NOISE_SAMPLING;
-	if (test_family(c, m, false, err) != 0 || test_family(c, m, true, err) != 0 ||
-	    test_total(c, m, err) != 0)
-		return -1;
-	if (c->noise == PD_NOISE_REPLICATES)
-		join_leaves(c);
-	return correct(c, err);
+	return pd_test_values(c, m, err) != 0 || test_total(c, m, err) != 0 ? -1 : correct(c, err);
 }
 
 size_t pd_profiles_needed(const struct pd_comparison *c, const struct pd_row *row, bool cumulative)

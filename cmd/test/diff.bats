@@ -131,6 +131,53 @@ fresh 1 1 0"
 	has '--control-baseline needs --control'
 }
 
+@test "paths of calls are tested from callers down" {
+	{
+		printf 'main;login;hash 400\nmain;login;parse 300\nmain;search;hash 500\n'
+		printf 'main;search;rank 600\nmain;search 350\n'
+	} | "$records" >c.tsv
+	{
+		printf 'main;login;hash 800\nmain;login;parse 300\nmain;search;hash 500\n'
+		printf 'main;search;rank 300\nmain;search;sort 300\nmain;search 350\n'
+	} | "$records" time=1700000900000000000 >d.tsv
+	run tool pprof-diff --call-tree c.tsv d.tsv
+	status_is 0
+	[ "$(head -n 1 <<<"$output" | cut -f 1-13)" = "$first_columns${TAB}depth${TAB}q_within${TAB}deepest${TAB}state" ]
+	[ "$(cut -f 6,9,10,12 <<<"$output")" = "delta_cum${TAB}name${TAB}depth${TAB}deepest
+4000000000${TAB}main${TAB}0${TAB}
+4000000000${TAB}login${TAB}1${TAB}
+4000000000${TAB}hash${TAB}2${TAB}deepest
+0${TAB}search${TAB}1${TAB}
+-3000000000${TAB}rank${TAB}2${TAB}deepest
+3000000000${TAB}sort${TAB}2${TAB}deepest" ]
+	# All of them: what did not change has q of its own.
+	run tool pprof-diff --call-tree --all c.tsv d.tsv
+	[ "${#lines[@]}" -eq 9 ]
+	awk -F '\t' '$9 == "search" && $11 < 0.05 && $8 > 0.05 { found++ } $9 == "hash" && $6 == 0 && $11 > 0.05 { found++ }
+		END { exit found != 2 }' <<<"$output"
+	run tool pprof-diff --call-tree --limit 2 c.tsv d.tsv
+	[ "${#lines[@]}" -eq 3 ]
+
+	run tool pprof-diff --call-tree --format table c.tsv d.tsv
+	status_is 0
+	has "Paths of calls: on or below 6 of the 8 that are tested, of 8, something changed; * marks the deepest that did: 3"
+	has "  *   hash"
+	run tool pprof-diff --call-tree --format json c.tsv d.tsv
+	[ "$(jq -r '[.call_tree[] | select(.deepest == "deepest") | .name] | join(" ")' <<<"$output")" = "hash rank sort" ]
+	[ "$(jq '.rows | length' <<<"$output")" -gt 3 ]
+	run tool pprof-diff --call-tree --exit-code c.tsv d.tsv
+	status_is 1
+
+	run tool pprof-diff --call-tree c.tsv c.tsv
+	[ "${#lines[@]}" -eq 1 ]
+	run tool pprof-diff --call-tree --format table c.tsv c.tsv
+	has "Paths of calls: no change on any of the 7 that are tested, of 7"
+	run tool pprof-diff --call-tree --control c.tsv --baseline c.tsv --incident d.tsv
+	status_is 2
+	run tool pprof-diff --call-tree --format pprof c.tsv d.tsv
+	status_is 2
+}
+
 @test "--fail-over looks at the interval, not at the estimate" {
 	pods a 400 600 0
 	pods b 400 660 0
