@@ -26,7 +26,8 @@ struct writer {
 	struct pp_intern *names[KINDS_N];
 	uint32_t *edges;   /* indices, by caller, in order of weight within */
 	uint32_t *first;   /* by node: where its edges begin */
-	bool has_decreases;
+	struct export_sums sums;
+	unsigned char *keep[2]; /* by sample: whether its stack is on this side; NULL where none is below 0 */
 };
 
 static int no_memory(struct writer *w)
@@ -52,6 +53,27 @@ static int find_objects(struct writer *w, const struct pp_frame_map *map)
 	return 0;
 }
 
+static bool has_decreases(const struct writer *w)
+{
+	return w->sums.sides[1] != 0;
+}
+
+/* Costs on the way to what went down must not be made less by what went up: each side is a graph of its own. */
+static int split_sides(struct writer *w)
+{
+	const struct pp_profile *p = w->viewed->profile;
+	if (export_sums_make(w->viewed, &w->sums, w->err) != 0)
+		return -1;
+	for (int side = 0; side < 2 && has_decreases(w); side++) {
+		w->keep[side] = malloc((size_t)p->samples_n + 1);
+		if (!w->keep[side])
+			return no_memory(w);
+		for (uint32_t s = 0; s < p->samples_n; s++)
+			w->keep[side][s] = (w->sums.of[p->sample_stack[s]] < 0) == (side == 1);
+	}
+	return 0;
+}
+
 static int make_graph(struct writer *w)
 {
 	struct pp_callgraph_options options = PP_CALLGRAPH_OPTIONS_DEFAULT;
@@ -63,10 +85,13 @@ static int make_graph(struct writer *w)
 	w->frames = pp_frames_new(PP_BY_ADDRESSES, w->err);
 	if (!w->frames || pp_frames_map(w->frames, w->viewed->profile, &map, w->err) != 0)
 		return -1;
-	const struct pp_graph_side side = {w->viewed->profile, &map, w->viewed->column, 1, NULL};
+	const struct pp_graph_side sides[2] = {
+		{w->viewed->profile, &map, w->viewed->column, 1, w->keep[0]},
+		{w->viewed->profile, &map, w->viewed->column, -1, w->keep[1]},
+	};
 	int result = find_objects(w, &map);
 	if (result == 0)
-		result = pp_callgraph_make(w->frames, &side, 1, &options, &w->graph, w->err);
+		result = pp_callgraph_make(w->frames, sides, has_decreases(w) ? 2 : 1, &options, &w->graph, w->err);
 	pp_frame_map_release(&map);
 	return result;
 }
@@ -92,17 +117,6 @@ static int sort_edges(struct writer *w)
 static const struct pp_frame *frame_of(const struct writer *w, uint32_t node)
 {
 	return pp_frames_at(w->frames, w->graph.nodes[node].frame);
-}
-
-static bool has_decreases(const struct pp_callgraph *g)
-{
-	for (uint32_t i = 0; i < g->nodes_n + g->ghosts_n; i++)
-		if (g->nodes[i].flat[0] < 0)
-			return true;
-	for (uint32_t i = 0; i < g->edges_n; i++)
-		if (g->edges[i].weight[0] < 0)
-			return true;
-	return false;
 }
 
 /* ---- a tree ---- */
@@ -232,13 +246,12 @@ static int write_position(struct writer *w, const char *before, const struct pp_
 	                      frame->line > 0 ? (long long)frame->line : 0LL);
 }
 
-static int write_cost(struct writer *w, int64_t cost)
+/* The end of a line: a cost for each event. */
+static int write_costs(struct writer *w, const int64_t costs[2])
 {
-	if (pp_sink_printf(w->sink, w->err, " %lld", cost > 0 ? (long long)cost : 0LL) != 0)
-		return -1;
-	if (!w->has_decreases)
-		return pp_sink_str(w->sink, "\n", w->err);
-	return pp_sink_printf(w->sink, w->err, " %llu\n", cost < 0 ? (unsigned long long)pp_abs_i64(cost) : 0ULL);
+	if (!has_decreases(w))
+		return pp_sink_printf(w->sink, w->err, " %lld\n", (long long)costs[0]);
+	return pp_sink_printf(w->sink, w->err, " %lld %lld\n", (long long)costs[0], (long long)costs[1]);
 }
 
 static int write_call(struct writer *w, const struct pp_frame *caller, const struct pp_edge *edge)
@@ -249,7 +262,7 @@ static int write_call(struct writer *w, const struct pp_frame *caller, const str
 	    write_function(w, "cfn", edge->to) != 0 ||
 	    write_position(w, "calls=0 ", callee) != 0 || pp_sink_str(w->sink, "\n", w->err) != 0)
 		return -1;
-	return write_position(w, "", caller) != 0 ? -1 : write_cost(w, edge->weight[0]);
+	return write_position(w, "", caller) != 0 ? -1 : write_costs(w, edge->weight);
 }
 
 static int write_node(struct writer *w, uint32_t node)
@@ -259,7 +272,7 @@ static int write_node(struct writer *w, uint32_t node)
 	    write_name(w, "ob", OBJECTS, w->objects[w->graph.nodes[node].frame]) != 0 ||
 	    write_name(w, "fl", FILES, frame->file) != 0 ||
 	    write_function(w, "fn", node) != 0 ||
-	    write_position(w, "", frame) != 0 || write_cost(w, w->graph.nodes[node].flat[0]) != 0)
+	    write_position(w, "", frame) != 0 || write_costs(w, w->graph.nodes[node].flat) != 0)
 		return -1;
 	for (uint32_t i = w->first[node]; i < w->first[node + 1]; i++)
 		if (write_call(w, frame, &w->graph.edges[w->edges[i]]) != 0)
@@ -284,16 +297,11 @@ static int write_event(struct writer *w, const char *suffix)
 
 static int write_head(struct writer *w)
 {
-	int64_t sums[2] = {0, 0}; /* within the total, which fits */
-	for (uint32_t i = 0; i < w->graph.nodes_n; i++)
-		sums[w->graph.nodes[i].flat[0] < 0] += w->graph.nodes[i].flat[0];
 	if (pp_sink_str(w->sink, "# callgrind format\nversion: 1\ncreator: pprof-export " VERSION "\n", w->err) != 0 ||
 	    pp_sink_str(w->sink, "positions: instr line\nevents:", w->err) != 0 ||
-	    write_event(w, "") != 0 || (w->has_decreases && write_event(w, "_decrease") != 0) ||
-	    pp_sink_printf(w->sink, w->err, "\nsummary: %lld", (long long)sums[0]) != 0)
+	    write_event(w, "") != 0 || (has_decreases(w) && write_event(w, "_decrease") != 0))
 		return -1;
-	return w->has_decreases ? pp_sink_printf(w->sink, w->err, " %lld\n", (long long)-sums[1])
-	                        : pp_sink_str(w->sink, "\n", w->err);
+	return pp_sink_str(w->sink, "\nsummary:", w->err) != 0 ? -1 : write_costs(w, w->sums.sides);
 }
 
 static int write_all(struct writer *w)
@@ -302,9 +310,8 @@ static int write_all(struct writer *w)
 	for (int i = 0; i < KINDS_N; i++)
 		if (!w->arena || !(w->names[i] = pp_intern_new(w->arena)))
 			return no_memory(w);
-	if (make_graph(w) != 0 || sort_edges(w) != 0 || (w->tree && find_namesakes(w) != 0))
+	if (split_sides(w) != 0 || make_graph(w) != 0 || sort_edges(w) != 0 || (w->tree && find_namesakes(w) != 0))
 		return -1;
-	w->has_decreases = has_decreases(&w->graph);
 	if (write_head(w) != 0)
 		return -1;
 	for (uint32_t i = 0; i < w->graph.nodes_n + w->graph.ghosts_n; i++)
@@ -320,6 +327,9 @@ int export_callgrind(const struct viewed *viewed, bool tree, struct pp_sink *sin
 	for (int i = 0; i < KINDS_N; i++)
 		pp_intern_free(w.names[i]);
 	pp_arena_free(w.arena);
+	export_sums_release(&w.sums);
+	free(w.keep[0]);
+	free(w.keep[1]);
 	free(w.objects);
 	free(w.namesakes);
 	pp_buf_release(&w.text);

@@ -21,23 +21,28 @@ static int check_depths(const struct viewed *viewed, const struct export_stacks 
 }
 
 /* No part of the sums overflows where the sizes of all values add up. */
-static int sum_stacks(const struct viewed *viewed, struct export_stacks *stacks, struct pp_error *err)
+int export_sums_make(const struct viewed *viewed, struct export_sums *sums, struct pp_error *err)
 {
 	const struct pp_profile *p = viewed->profile;
 	uint64_t total = 0;
-	stacks->sums = calloc((size_t)p->stacks_n + 1, sizeof *stacks->sums);
-	if (!stacks->sums)
+	*sums = (struct export_sums){.of = calloc((size_t)p->stacks_n + 1, sizeof *sums->of)};
+	if (!sums->of)
 		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for the sums of stacks");
 	for (uint32_t s = 0; s < p->samples_n; s++) {
 		const int64_t value = pp_value(p, s, viewed->column);
 		total += pp_abs_i64(value);
 		if (total > INT64_MAX)
 			return pp_fail(err, PP_EOVERFLOW, PP_NO_OFFSET, "the values add up to more than 63 bits");
-		stacks->sums[p->sample_stack[s]] += value;
+		sums->of[p->sample_stack[s]] += value;
 	}
 	for (uint32_t i = 0; i < p->stacks_n; i++)
-		stacks->sides[stacks->sums[i] < 0] += (int64_t)pp_abs_i64(stacks->sums[i]);
+		sums->sides[sums->of[i] < 0] += (int64_t)pp_abs_i64(sums->of[i]);
 	return 0;
+}
+
+void export_sums_release(struct export_sums *sums)
+{
+	free(sums->of);
 }
 
 int export_stacks_make(const struct viewed *viewed, struct export_stacks *stacks, struct pp_error *err)
@@ -45,12 +50,12 @@ int export_stacks_make(const struct viewed *viewed, struct export_stacks *stacks
 	*stacks = (struct export_stacks){.frames = pp_frames_new(PP_BY_FRAMES, err)};
 	if (!stacks->frames || pp_frames_map(stacks->frames, viewed->profile, &stacks->map, err) != 0)
 		return -1;
-	return check_depths(viewed, stacks, err) != 0 ? -1 : sum_stacks(viewed, stacks, err);
+	return check_depths(viewed, stacks, err) != 0 ? -1 : export_sums_make(viewed, &stacks->sums, err);
 }
 
 void export_stacks_release(struct export_stacks *stacks)
 {
 	pp_frame_map_release(&stacks->map);
 	pp_frames_free(stacks->frames);
-	free(stacks->sums);
+	export_sums_release(&stacks->sums);
 }

@@ -12,6 +12,7 @@ struct node {
 
 struct writer {
 	const struct viewed *viewed;
+	const char *title;
 	struct pp_sink *sink;
 	struct pp_error *err;
 	struct export_stacks stacks;
@@ -60,7 +61,7 @@ static int make_tree(struct writer *w)
 	if (!w->tree || !w->leaf)
 		return no_memory(w);
 	for (uint32_t s = 0; s < n; s++)
-		if (w->stacks.sums[s] != 0 && add_stack(w, s) != 0)
+		if (w->stacks.sums.of[s] != 0 && add_stack(w, s) != 0)
 			return -1;
 	return 0;
 }
@@ -139,11 +140,23 @@ static int write_frame_table(struct writer *w)
 }
 
 /* Names are the first half of the strings, files the second. */
+static int write_file_names(struct writer *w, uint32_t n)
+{
+	if (text(w, "\"fileName\":[") != 0)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (pp_frames_at(w->stacks.frames, i)->file.len == 0
+		        ? pp_sink_printf(w->sink, w->err, "%snull", i ? "," : "") != 0
+		        : pp_sink_printf(w->sink, w->err, "%s%u", i ? "," : "", (unsigned)(n + i)) != 0)
+			return -1;
+	return text(w, "],");
+}
+
 static int write_function_table(struct writer *w)
 {
 	const uint32_t n = pp_frames_count(w->stacks.frames);
 	if (text(w, "\"funcTable\":{") != 0 || write_counting(w, "name", 0, n) != 0 ||
-	    write_counting(w, "fileName", n, n) != 0 || write_same(w, "isJS", "false", n) != 0 ||
+	    write_file_names(w, n) != 0 || write_same(w, "isJS", "false", n) != 0 ||
 	    write_same(w, "relevantForJS", "false", n) != 0 || write_same(w, "resource", "-1", n) != 0 ||
 	    write_same(w, "lineNumber", "null", n) != 0 || write_same(w, "columnNumber", "null", n) != 0)
 		return -1;
@@ -184,7 +197,7 @@ static int write_list(struct writer *w, bool decreases, bool weights, double fac
 {
 	*n = 0;
 	for (uint32_t s = 0; s < w->viewed->profile->stacks_n; s++) {
-		const int64_t sum = w->stacks.sums[s];
+		const int64_t sum = w->stacks.sums.of[s];
 		if (sum == 0 || (sum < 0) != decreases)
 			continue;
 		if (text(w, (*n)++ ? "," : "") != 0 ||
@@ -224,7 +237,8 @@ static int write_thread(struct writer *w, bool decreases)
 	snprintf(name, sizeof name, "%s%s", pp_printable(plain, sizeof plain, type.ptr, type.len),
 	         decreases ? " (decrease)" : "");
 	if (text(w, head) != 0 ||
-	    pp_json_write_str(pp_str_of(name), w->sink, w->err) != 0 ||
+	    pp_json_write_str(pp_str_of(name), w->sink, w->err) != 0 || text(w, ",\"processName\":") != 0 ||
+	    pp_json_write_str(pp_str_of(w->title), w->sink, w->err) != 0 ||
 	    pp_sink_printf(w->sink, w->err, ",\"isMainThread\":%s,\"pid\":\"1\",\"tid\":%d,\n",
 	                   decreases ? "false" : "true", decreases ? 2 : 1) != 0)
 		return -1;
@@ -234,23 +248,40 @@ static int write_thread(struct writer *w, bool decreases)
 	return text(w, "}");
 }
 
-static int write_all(struct writer *w)
+/* Which threads are shown is said because else the viewer hides one with few stacks beside one with many; an end of
+ * time, because it fails where there is none. */
+static int write_meta(struct writer *w)
 {
 	static const char *const head =
-		"{\"meta\":{\"interval\":1,\"startTime\":0,\"processType\":0,\"product\":\"pprof\",\"stackwalk\":1,"
+		"{\"meta\":{\"interval\":1,\"processType\":0,\"product\":\"pprof\",\"importedFrom\":\"pprof\",\"stackwalk\":1,"
 		"\"version\":28,\"preprocessedProfileVersion\":47,\"symbolicated\":true,\"markerSchema\":[],"
-		"\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}]},\n"
-		"\"libs\":[],\"threads\":[\n";
-	if (make_tree(w) != 0 || text(w, head) != 0 || write_thread(w, false) != 0)
+		"\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,\"sourceCodeIsNotOnSearchfox\":true,"
+		"\"keepProfileThreadOrder\":true,"
+		"\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\n";
+	const struct pp_profile *p = w->viewed->profile;
+	const int64_t *sides = w->stacks.sums.sides;
+	if (text(w, head) != 0)
 		return -1;
-	if (w->stacks.sides[1] != 0 && (text(w, ",\n") != 0 || write_thread(w, true) != 0))
+	return pp_sink_printf(w->sink, w->err,
+	                      "\"startTime\":%lld,\"profilingStartTime\":0,\"profilingEndTime\":%u,"
+	                      "\"initialVisibleThreads\":[0%s],\"initialSelectedThreads\":[%d]},\n",
+	                      p->time_ns > 0 ? (long long)(p->time_ns / 1000000) : 0LL, (unsigned)p->stacks_n + 1,
+	                      sides[1] != 0 ? ",1" : "", sides[0] == 0 && sides[1] != 0 ? 1 : 0);
+}
+
+static int write_all(struct writer *w)
+{
+	if (make_tree(w) != 0 || write_meta(w) != 0 || text(w, "\"libs\":[],\"threads\":[\n") != 0 ||
+	    write_thread(w, false) != 0)
+		return -1;
+	if (w->stacks.sums.sides[1] != 0 && (text(w, ",\n") != 0 || write_thread(w, true) != 0))
 		return -1;
 	return text(w, "]}\n");
 }
 
-int export_firefox(const struct viewed *viewed, struct pp_sink *sink, struct pp_error *err)
+int export_firefox(const struct viewed *viewed, const char *title, struct pp_sink *sink, struct pp_error *err)
 {
-	struct writer w = {.viewed = viewed, .sink = sink, .err = err};
+	struct writer w = {.viewed = viewed, .title = title, .sink = sink, .err = err};
 	int result = export_stacks_make(viewed, &w.stacks, err);
 	if (result == 0)
 		result = write_all(&w);

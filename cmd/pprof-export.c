@@ -19,7 +19,7 @@ static int write_format(const struct request *request, const struct viewed *view
 	switch ((enum format)request->format) {
 	case FORMAT_CALLGRIND: return export_callgrind(viewed, request->call_tree, sink, err);
 	case FORMAT_SPEEDSCOPE: return export_speedscope(viewed, name, sink, err);
-	case FORMAT_FIREFOX: return export_firefox(viewed, sink, err);
+	case FORMAT_FIREFOX: return export_firefox(viewed, name, sink, err);
 	}
 	return -1;
 }

@@ -70,12 +70,12 @@ static int write_list(struct writer *w, bool decreases, bool weights)
 	const struct pp_profile *p = w->viewed->profile;
 	bool first = true;
 	for (uint32_t i = 0; i < p->stacks_n; i++) {
-		if (w->stacks.sums[i] == 0 || (w->stacks.sums[i] < 0) != decreases)
+		if (w->stacks.sums.of[i] == 0 || (w->stacks.sums.of[i] < 0) != decreases)
 			continue;
 		if (!first && pp_sink_str(w->sink, weights ? "," : ",\n", w->err) != 0)
 			return -1;
 		first = false;
-		if (weights ? pp_sink_printf(w->sink, w->err, "%llu", (unsigned long long)pp_abs_i64(w->stacks.sums[i])) != 0
+		if (weights ? pp_sink_printf(w->sink, w->err, "%llu", (unsigned long long)pp_abs_i64(w->stacks.sums.of[i])) != 0
 		            : write_stack(w, &p->stacks[i]) != 0)
 			return -1;
 	}
@@ -101,7 +101,7 @@ static int write_profile(struct writer *w, const char *before, bool decreases, i
 
 static int write_all(struct writer *w, const char *title)
 {
-	const int64_t *sides = w->stacks.sides;
+	const int64_t *sides = w->stacks.sums.sides;
 	static const char *const head = "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 	                                "\"exporter\":\"pprof-export\",\"name\":";
 	if (write_text(w, head, pp_str_of(title)) != 0 ||

@@ -86,6 +86,24 @@ cfn=(2)
 	grep -q '^0x0 0 7 0$' got
 }
 
+# flow_of FILE FUNCTION: what calls of it cost: ups and downs.
+flow_of() {
+	awk -v want="$2" '
+		/^c?fn=/ { id = $1; sub(/.*=/, "", id); if (NF > 1) name[id] = $2; called = name[id] }
+		/^calls=/ { getline; if (called == want) print $3, $4 }' "$1"
+}
+
+@test "callgrind: costs of calls are not made less by what went the other way" {
+	printf 'main;get;a 5\nmain;get;b 1\n' >o
+	printf 'main;get;a 2\nmain;get;b 4\n' >n
+	for tree in '' --call-tree; do
+		tool pprof-diff --format pprof o n | tool pprof-export --format callgrind $tree >got
+		[ "$(flow_of got get)" = "3 3" ]
+		[ "$(flow_of got b)" = "3 0" ]
+		grep -q '^summary: 3 3$' got
+	done
+}
+
 @test "callgrind_annotate reads it" {
 	command -v callgrind_annotate >/dev/null || skip "no callgrind_annotate"
 	tool pprof-export --format callgrind p >callgrind.out
@@ -138,6 +156,23 @@ stacks_of() {
 	tool pprof-diff --format pprof old new | tool pprof-export --format firefox >got
 	[ "$(jq -c '[.threads[] | .name]' got)" = '["samples","samples (decrease)"]' ]
 	[ "$(stacks_of got 0)$(stacks_of got 1)" = "main;b 7main;a 3" ]
+}
+
+# The viewer hides threads with few samples beside others unless told, and cannot show a span of nothing.
+@test "firefox: which threads are shown, and when" {
+	shown() { jq -c '[.meta.initialVisibleThreads, .meta.initialSelectedThreads, .meta.profilingEndTime > 0]'; }
+	[ "$(tool pprof-export --format firefox old | shown)" = '[[0],[0],true]' ]
+	[ "$(tool pprof-diff --format pprof old new | tool pprof-export --format firefox | shown)" = '[[0,1],[0],true]' ]
+	printf 'main;a 1\nmain;b 1\n(no stack) 1\n' >less
+	[ "$(tool pprof-diff --format pprof old less | tool pprof-export --format firefox | shown)" = '[[0,1],[1],true]' ]
+	[ "$(tool pprof-diff --format pprof old old | tool pprof-export --format firefox | shown)" = '[[0],[0],true]' ]
+	tool pprof-export --format firefox "$DATA/cpu.pb.gz" >got
+	[ "$(jq -c '[.meta.startTime, .threads[0].processName]' got)" = "[1773151500000,\"$DATA/cpu.pb.gz\"]" ]
+}
+
+@test "firefox: a file that is not known is none" {
+	tool pprof-export --format firefox p >got
+	[ "$(jq -c '.threads[0] | [.funcTable.fileName[] | if . then . as $i | $i else null end]' got)" = '[3,4,null]' ]
 }
 
 @test "filters, sample type, no stack" {
