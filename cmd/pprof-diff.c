@@ -7,6 +7,7 @@
 #include "cmd/output.h"
 #include "cmd/readahead.h"
 #include "cmd/table.h"
+#include "cmd/view.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct request {
 	struct output output;
 	struct cli_list group[DIFF_GROUPS_N]; /* operands */
 	const char *sample_type, *load, *folder, *fail_over, *app;
+	struct pp_view filters;
 	struct failover failover;
 	int by, normalization, format;
 	bool all, exit_code, no_fuzzy, fold_renamed, call_tree;
@@ -98,6 +100,8 @@ struct work {
 	struct pd_explain *explain;  /* made with the first profile; only for formats that print verdicts */
 	struct pp_merge *difference; /* instead of both, for --format pprof */
 	uint64_t baseline_samples;
+	struct pp_unmatched unmatched; /* by no profile so far */
+	bool any_filtered;
 };
 
 static bool wants_verdicts(const struct request *request)
@@ -164,21 +168,46 @@ static bool is_of_case(const struct diffsides *sides, const struct pp_profile *p
 	       pp_sample_type_find(profile, sides->sample_type, &column, warning, sizeof(warning), &err) == 0;
 }
 
+/* What the filters leave of a profile. */
+static enum cli_status filter_profile(struct work *work, const char *name, struct pp_profile **profile)
+{
+	const struct pp_limits limits = input_limits(&work->request->input);
+	struct pp_unmatched unmatched = {{NULL}, 0};
+	if (!view_is_set(&work->request->filters))
+		return CLI_OK;
+	enum cli_status status = view_filter(&work->request->filters, &limits, name, &unmatched, profile);
+	if (work->any_filtered)
+		view_join_unmatched(&work->unmatched, &unmatched);
+	else
+		work->unmatched = unmatched;
+	work->any_filtered = true;
+	return status;
+}
+
+static enum cli_status add_profile(struct work *work, int group, size_t i, struct pp_profile **profile,
+                                   const struct pp_origin *origin)
+{
+	const char *name = work->sides->names[group].names[i];
+	struct pp_error err = PP_ERROR_INIT;
+	enum cli_status status = filter_profile(work, name, profile);
+	if (status == CLI_OK && use_profile(work, group, i, *profile, origin, &err) != 0)
+		status = cli_report(name, &err);
+	return status;
+}
+
 static enum cli_status read_group(struct work *work, int group)
 {
+	/* A difference keeps all frames for who reads it, unless filters are to see what reports do. */
+	const bool keep_all = work->difference && !view_is_set(&work->request->filters);
 	struct input_names *names = &work->sides->names[group];
 	enum cli_status status = CLI_OK;
 	for (size_t i = 0; status == CLI_OK && i < names->n;) {
-		struct pp_error err = PP_ERROR_INIT;
 		struct pp_origin origin;
-		struct pp_profile *profile =
-			readahead_take(work->ahead, work->difference, &origin, &status);
+		struct pp_profile *profile = readahead_take(work->ahead, keep_all, &origin, &status);
 		if (profile && !is_of_case(work->sides, profile))
 			diffsides_drop(work->sides, group, i);
-		else if (profile && use_profile(work, group, i, profile, &origin, &err) != 0)
-			status = cli_report(names->names[i], &err);
-		else
-			i++;
+		else if (profile)
+			status = add_profile(work, group, i++, &profile, &origin);
 		pp_profile_free(profile);
 	}
 	return status;
@@ -227,6 +256,8 @@ static enum cli_status read_profiles(struct work *work)
 		status = read_group(work, group);
 	if (status == CLI_OK && work->compare)
 		set_exposures(work);
+	for (size_t i = 0; status == CLI_OK && i < work->unmatched.n; i++)
+		cli_warn("--%s matched nothing in any profile", work->unmatched.option[i]);
 	readahead_free(work->ahead);
 	free(names);
 	return status;
@@ -344,7 +375,7 @@ static enum cli_status run(struct request *request, struct diffsides *sides)
 
 int main(int argc, char **argv)
 {
-	struct request request = {.output = OUTPUT_INIT, .by = PP_BY_FRAMES, .normalization = PD_RAW,
+	struct request request = {.output = OUTPUT_INIT, .filters = PP_VIEW_ALL, .by = PP_BY_FRAMES, .normalization = PD_RAW,
 	                          .format = FORMAT_AUTO, .limit = UINT64_MAX, .rule_list = "all", .threads = 1};
 	const struct cli_option options[] = {
 		{"baseline", 0, CLI_OPERANDS, &request.group[DIFF_BASELINE], "FILE...", "profiles of the baseline", 0, 0, NULL},
@@ -353,6 +384,7 @@ int main(int argc, char **argv)
 		{"control-baseline", 0, CLI_OPERANDS, &request.group[DIFF_CONTROL_BASELINE], "FILE...", "the same before; otherwise the baseline", 0, 0, NULL},
 		{"case", 0, CLI_STRING, &request.folder, "DIR", "a case folder: its sides, load.tsv and lens", 0, 0, NULL},
 		INPUT_SAMPLE_TYPE_OPTION(&request.sample_type),
+		VIEW_FILTER_OPTIONS(&request.filters),
 		INPUT_BY_OPTION(&request.by),
 		{"normalize", 0, CLI_CHOICE, &request.normalization, "BY", "what the sides are divided by; raw: nothing", 0, 0, normalizations},
 		{"app", 0, CLI_STRING, &request.app, "REGEX", "functions that belong to the application, whatever their files", 0, 0, NULL},

@@ -54,6 +54,37 @@ static bool drops_samples(const struct pp_view *filters)
 	return false;
 }
 
+bool view_is_set(const struct pp_view *filters)
+{
+	const char *const others[] = {filters->prune_from, filters->tagroot, filters->tagleaf, filters->trim_path};
+	for (size_t i = 0; i < PP_COUNT(others); i++)
+		if (others[i] && *others[i])
+			return true;
+	return drops_samples(filters) || filters->no_inlines || (filters->scale != 0 && filters->scale != 1);
+}
+
+enum cli_status view_filter(const struct pp_view *filters, const struct pp_limits *limits, const char *name,
+                            struct pp_unmatched *unmatched, struct pp_profile **profile)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	if (pp_view_prepare(filters, limits, unmatched, profile, &err) != 0 ||
+	    pp_view_filter(filters, limits, unmatched, profile, &err) != 0)
+		return cli_report(name, &err);
+	return CLI_OK;
+}
+
+void view_join_unmatched(struct pp_unmatched *all, const struct pp_unmatched *one)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t k = 0; k < one->n; k++)
+			if (strcmp(all->option[i], one->option[k]) == 0) {
+				all->option[kept++] = all->option[i];
+				break;
+			}
+	all->n = kept;
+}
+
 static void warn_unmatched(const struct pp_unmatched *unmatched, const char *name)
 {
 	for (size_t i = 0; i < unmatched->n; i++)

@@ -11,24 +11,35 @@ struct view {
 	bool relative; /* shares refer to what the filters leave */
 };
 #define VIEW_INIT {PP_VIEW_ALL, NULL, false}
+/* struct pp_view *: the filters alone. */
+#define VIEW_FILTER_OPTIONS(f)                                                                             \
+	{"focus", 0, CLI_STRING, &(f)->names.focus, "REGEX", "keep stacks with a frame that matches", 0, 0, NULL}, \
+	{"ignore", 0, CLI_STRING, &(f)->names.ignore, "REGEX", "drop stacks with a frame that matches", 0, 0, NULL}, \
+	{"hide", 0, CLI_STRING, &(f)->names.hide, "REGEX", "cut out frames that match", 0, 0, NULL},         \
+	{"show", 0, CLI_STRING, &(f)->names.show, "REGEX", "keep only frames that match", 0, 0, NULL},       \
+	{"show-from", 0, CLI_STRING, &(f)->names.show_from, "REGEX", "drop what is above the outermost match", 0, 0, NULL}, \
+	{"prune-from", 0, CLI_STRING, &(f)->prune_from, "REGEX", "drop what is below the innermost match", 0, 0, NULL}, \
+	{"tagfocus", 0, CLI_STRING, &(f)->tags.tagfocus, "[KEY=]WHAT", "keep samples whose labels match: regexes, or a range", 0, 0, NULL}, \
+	{"tagignore", 0, CLI_STRING, &(f)->tags.tagignore, "[KEY=]WHAT", "drop samples whose labels match", 0, 0, NULL}, \
+	{"tagshow", 0, CLI_STRING, &(f)->tags.tagshow, "REGEX", "keep only labels whose key matches", 0, 0, NULL}, \
+	{"taghide", 0, CLI_STRING, &(f)->tags.taghide, "REGEX", "drop labels whose key matches", 0, 0, NULL}, \
+	{"tagroot", 0, CLI_STRING, &(f)->tagroot, "KEY,...", "labels as frames at the root", 0, 0, NULL},    \
+	{"tagleaf", 0, CLI_STRING, &(f)->tagleaf, "KEY,...", "labels as frames at the leaf", 0, 0, NULL},    \
+	{"noinlines", 0, CLI_FLAG, &(f)->no_inlines, NULL, "give inlined code to the function that holds it", 0, 0, NULL}, \
+	{"trim-path", 0, CLI_STRING, &(f)->trim_path, "DIR[:DIR]...", "cut these folders off file names", 0, 0, NULL}, \
+	{"scale", 0, CLI_REAL, &(f)->scale, "FACTOR", "multiply values, rounding to the nearest", 0, 0, NULL}
 #define VIEW_OPTIONS(v)                                                                                    \
 	INPUT_SAMPLE_TYPE_OPTION(&(v)->sample_type),                                                       \
-	{"focus", 0, CLI_STRING, &(v)->filters.names.focus, "REGEX", "keep stacks with a frame that matches", 0, 0, NULL}, \
-	{"ignore", 0, CLI_STRING, &(v)->filters.names.ignore, "REGEX", "drop stacks with a frame that matches", 0, 0, NULL}, \
-	{"hide", 0, CLI_STRING, &(v)->filters.names.hide, "REGEX", "cut out frames that match", 0, 0, NULL}, \
-	{"show", 0, CLI_STRING, &(v)->filters.names.show, "REGEX", "keep only frames that match", 0, 0, NULL}, \
-	{"show-from", 0, CLI_STRING, &(v)->filters.names.show_from, "REGEX", "drop what is above the outermost match", 0, 0, NULL}, \
-	{"prune-from", 0, CLI_STRING, &(v)->filters.prune_from, "REGEX", "drop what is below the innermost match", 0, 0, NULL}, \
-	{"tagfocus", 0, CLI_STRING, &(v)->filters.tags.tagfocus, "[KEY=]WHAT", "keep samples whose labels match: regexes, or a range", 0, 0, NULL}, \
-	{"tagignore", 0, CLI_STRING, &(v)->filters.tags.tagignore, "[KEY=]WHAT", "drop samples whose labels match", 0, 0, NULL}, \
-	{"tagshow", 0, CLI_STRING, &(v)->filters.tags.tagshow, "REGEX", "keep only labels whose key matches", 0, 0, NULL}, \
-	{"taghide", 0, CLI_STRING, &(v)->filters.tags.taghide, "REGEX", "drop labels whose key matches", 0, 0, NULL}, \
-	{"tagroot", 0, CLI_STRING, &(v)->filters.tagroot, "KEY,...", "labels as frames at the root", 0, 0, NULL}, \
-	{"tagleaf", 0, CLI_STRING, &(v)->filters.tagleaf, "KEY,...", "labels as frames at the leaf", 0, 0, NULL}, \
-	{"noinlines", 0, CLI_FLAG, &(v)->filters.no_inlines, NULL, "give inlined code to the function that holds it", 0, 0, NULL}, \
-	{"trim-path", 0, CLI_STRING, &(v)->filters.trim_path, "DIR[:DIR]...", "cut these folders off file names", 0, 0, NULL}, \
-	{"scale", 0, CLI_REAL, &(v)->filters.scale, "FACTOR", "multiply values, rounding to the nearest", 0, 0, NULL}, \
+	VIEW_FILTER_OPTIONS(&(v)->filters),                                                                \
 	{"relative-percentages", 0, CLI_FLAG, &(v)->relative, NULL, "shares of what the filters leave", 0, 0, NULL}
+
+/* For a command that has no use for columns and shares: whether there is any filter; and what they leave, in place of
+ * *profile. *unmatched gets the options that matched nothing. Says what fails. */
+bool view_is_set(const struct pp_view *filters);
+enum cli_status view_filter(const struct pp_view *filters, const struct pp_limits *limits, const char *name,
+                            struct pp_unmatched *unmatched, struct pp_profile **profile);
+/* Leaves in *all what is in *one, too: options that matched nothing in any profile. */
+void view_join_unmatched(struct pp_unmatched *all, const struct pp_unmatched *one);
 
 /* What viewing tools do with rows, beside VIEW_OPTIONS. */
 struct view_rows {

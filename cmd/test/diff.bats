@@ -436,3 +436,40 @@ true'
 	[ "$(jq -c '[.renames[] | [.baseline_name, .incident_name, .joined, .rules[0]]]' <<<"$output")" = \
 		'[["main.Run.func1","main.Run.func2",true,"go-closure"],["main.Run.func2","main.Run.func1",true,"go-closure"]]' ]
 }
+
+@test "filters: both sides, those that matched nowhere are said once, what is left must be comparable" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'main;a;x 10\nmain;b;y 20\n' >before
+	printf 'main;a;x 15\nmain;b;y 20\nmain;c;z 5\n' >after
+	rows() { tool pprof-diff --all "$@" | sed 1d | cut -f 1,2,9; }
+	run rows --focus '^[ac]$' --hide main before after
+	is "10${TAB}15${TAB}x
+0${TAB}5${TAB}z
+0${TAB}0${TAB}a
+0${TAB}0${TAB}c"
+	run tool pprof-diff --tagfocus k=v before after
+	status_is 3
+	has "pprof-diff: no baseline: 'before' has no samples"
+	run tool pprof-diff --ignore z --tagignore k=w --hide nothing before after
+	[ "${lines[0]}" = "pprof-diff: warning: --hide matched nothing in any profile" ]
+	[ "${lines[1]}" = "pprof-diff: warning: --tagignore matched nothing in any profile" ]
+	[ "$(grep -c warning <<<"$output")" -eq 2 ]
+	run tool pprof-diff --hide 'a(' before after
+	status_is 2
+	has "pprof-diff: 'before': "
+}
+
+@test "a difference as a profile: filters see what reports see" {
+	cd "$BATS_TEST_TMPDIR"
+	for side in 1 2; do
+		printf 'main;work;malloc;page %d\n' $((side * 4)) | tool pprof-encode | tool pprof-decode --records |
+			awk -F '\t' -v OFS='\t' '$1 == "profile" { $8 = "malloc" } { print }' | tool pprof-encode >drop$side
+	done
+	stacks() { tool pprof-diff --format pprof "$@" drop1 drop2 | tool pprof-decode | sed 1d | cut -f 1,3; }
+	[ "$(stacks | sort)" = "-4${TAB}main;work;malloc;page
+8${TAB}main;work;malloc;page" ]
+	[ "$(stacks --focus work | sort)" = "-4${TAB}main;work
+8${TAB}main;work" ]
+	[ "$(stacks --all-frames --focus page | sort)" = "-4${TAB}main;work;malloc;page
+8${TAB}main;work;malloc;page" ]
+}
