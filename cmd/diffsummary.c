@@ -37,20 +37,42 @@ static const char *signed_value(char out[80], double value, const char *unit)
 	return out;
 }
 
-/* "+190 (+475.00% of its own baseline; 95% interval +150 to +230)" */
+static void put_label(struct text *text, const struct pd_comparison *c, uint32_t frame)
+{
+	struct pp_str label = pp_frames_label(c->frames, frame);
+	put(text, "%.*s", label.len < 200 ? (int)label.len : 200, label.ptr ? label.ptr : "");
+}
+
+/* "+190 (+475.00% of its own baseline; 95% interval +150 to +230)"; unseen: what to say where the baseline has nothing */
 static void put_change(struct text *text, const struct pd_comparison *c, const int64_t value[2], const char *whose,
-                       const struct pd_estimate *e)
+                       const char *unseen, const struct pd_estimate *e)
 {
 	char delta[80], low[80], high[80];
 	put(text, "%s", signed_value(delta, (double)(value[1] - value[0]), c->unit));
 	if (value[0] > 0)
 		put(text, " (%+.2f%% of %s", 100 * (double)(value[1] - value[0]) / (double)value[0] + 0.0, whose);
 	else
-		put(text, " (new");
+		put(text, " (%s", unseen);
 	if (isfinite(e->delta[0]) && isfinite(e->delta[1]))
 		put(text, "; 95%% interval %s to %s", signed_value(low, e->delta[0], c->unit),
 		    signed_value(high, e->delta[1], c->unit));
 	put(text, ")");
+}
+
+/* The change of a row. One that is alike to a function that only the other side has is not called new, and
+ * that it may have another name is said. */
+static void put_row_change(struct text *text, const struct pd_comparison *c, const struct pd_row *row, const char *link,
+                           bool cumulative)
+{
+	bool renamed = row->state == PD_MAYBE_RENAMED && row->other != PP_NONE;
+	put_label(text, c, row->frame);
+	put(text, "%s%s ", link, cumulative ? "cumulative" : "flat");
+	put_change(text, c, cumulative ? row->cum : row->flat, "its own baseline", renamed ? "not in the baseline" : "new",
+	           cumulative ? &row->cum_estimate : &row->flat_estimate);
+	if (renamed) {
+		put(text, row->raw_cum[PD_BASELINE] ? ", perhaps renamed to " : ", perhaps renamed from ");
+		put_label(text, c, row->other);
+	}
 }
 
 static void put_total(struct text *text, const struct pd_comparison *c)
@@ -61,7 +83,7 @@ static void put_total(struct text *text, const struct pd_comparison *c)
 	const char *verb = total[1] > total[0] ? "rose" : total[1] < total[0] ? "fell" : "stayed";
 	put(text, "%s %s from %s to %s, by ", c->type, verb, pp_unit_human(a, sizeof(a), total[0], unit),
 	    pp_unit_human(b, sizeof(b), total[1], unit));
-	put_change(text, c, total, "the baseline", &c->total_estimate);
+	put_change(text, c, total, "the baseline", "new", &c->total_estimate);
 	if (c->normalization == PD_RAW)
 		put(text, " as measured. ");
 	else if (c->normalization == PD_TOTAL)
@@ -76,12 +98,6 @@ static void put_few(struct text *text, const struct pd_comparison *c)
 	for (int side = 0; side < 2; side++)
 		if (c->counts_measured && c->total_count[side] < FEW_SAMPLES)
 			put(text, "The %s has only %.0f samples, so little can be told. ", sides[side], c->total_count[side]);
-}
-
-static void put_label(struct text *text, const struct pd_comparison *c, const struct pd_row *row)
-{
-	struct pp_str label = pp_frames_label(c->frames, row->frame);
-	put(text, "%.*s", label.len < 200 ? (int)label.len : 200, label.ptr ? label.ptr : "");
 }
 
 static bool flat_changed(const struct pd_row *row)
@@ -124,7 +140,7 @@ static void put_detectable(struct text *text, const struct pd_comparison *c)
 	if (isfinite(c->total_estimate.detectable))
 		put(text, "%.1f%% of the total, or of ", 100 * c->total_estimate.detectable);
 	put(text, "%.1f%% of ", 100 * most->flat_estimate.detectable);
-	put_label(text, c, most);
+	put_label(text, c, most->frame);
 	put(text, ", which has the most samples, would have been found 4 times in 5. ");
 }
 
@@ -139,10 +155,7 @@ static void put_rows(struct text *text, const struct pd_comparison *c)
 		put_detectable(text, c);
 	} else {
 		put(text, "%zu of %zu frames changed beyond noise (q < 0.05), first ", n, c->rows_n);
-		put_label(text, c, row);
-		put(text, flat_changed(row) ? ": flat " : ": cumulative ");
-		put_change(text, c, flat_changed(row) ? row->flat : row->cum, "its own baseline",
-		           flat_changed(row) ? &row->flat_estimate : &row->cum_estimate);
+		put_row_change(text, c, row, ": ", !flat_changed(row));
 		put(text, ". ");
 	}
 }
@@ -169,9 +182,7 @@ static void put_needed(struct text *text, const struct pd_comparison *c)
 		if (flat_changed(row) || isnan(row->q_flat) || row->flat[0] == row->flat[1])
 			continue;
 		put(text, "The biggest change that may be noise is that of ");
-		put_label(text, c, row);
-		put(text, ", flat ");
-		put_change(text, c, row->flat, "its own baseline", &row->flat_estimate);
+		put_row_change(text, c, row, ", ", false);
 		if (needed)
 			put(text, ": about %zu profiles a side would find one of this size 4 times in 5. ", needed);
 		else

@@ -404,6 +404,21 @@ true'
 	[[ $output == *"${TAB}main.young${TAB}renamed${TAB}"*"${TAB}main.old"* ]]
 }
 
+@test "the paragraph does not call new what may only have another name" {
+	printf 'main.main;main.old 400\nmain.main;work 300\n' | "$records" >a.tsv
+	printf 'main.main;main.young 440\nmain.main;work 300\n' | "$records" >b.tsv
+	run tool pprof-diff --by functions --format table a.tsv b.tsv
+	has 'first main.young: flat +4.40s (not in the baseline'
+	has '), perhaps renamed from main.old. '
+	[[ $output != *'(new'* ]]
+	run tool pprof-diff --by functions --format table b.tsv a.tsv
+	has 'first main.young: flat -4.40s (-100.00% of its own baseline'
+	has '), perhaps renamed to main.old. '
+	run tool pprof-diff --by functions --format table --no-fuzzy a.tsv b.tsv
+	has 'first main.young: flat +4.40s (new'
+	[[ $output != *perhaps* ]]
+}
+
 @test "rules are chosen by name" {
 	printf 'main.main;main.Run.func1;work 80\n' | "$records" >a.tsv
 	printf 'main.main;main.Run.func2;work 80\n' | "$records" >b.tsv
