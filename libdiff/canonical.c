@@ -492,6 +492,7 @@ static const struct {
 	[PD_RULE_GO_WRAPPERS] = {"go-wrappers", go_wrappers, false, true}, /* wrappers that the Go compiler makes */
 	[PD_RULE_GO_CLOSURE] = {"go-closure", go_closure, false, true}, /* numbers of Go closures */
 	[PD_RULE_GO_INLINE] = {"go-inline", go_inline, false, true}, /* Go closures named after what they were inlined into */
+	[PD_RULE_PACKAGE] = {"package", NULL, false, false}, /* packages, modules and classes that moved */
 };
 
 const char *pd_rule_name(enum pd_rule rule)

@@ -28,6 +28,7 @@ enum pd_rule {
 	PD_RULE_GO_WRAPPERS,    /* "f.gowrap1": f.{closure}; "f-fm" "f-range1": f; "init.0" "glob.": init */
 	PD_RULE_GO_CLOSURE,     /* "f.func1" "f.func1.2" "f.func1.func2": f.{closure} */
 	PD_RULE_GO_INLINE,      /* "p.g.f.{closure}", f inlined into g: p.f.{closure} */
+	PD_RULE_PACKAGE,        /* all of one package in another: libdiff/rename_package.c */
 	PD_RULES_N
 };
 

@@ -7,7 +7,7 @@
 
 /* ---- passes ---- */
 
-static void end_pass(struct search *s)
+void rn_end_pass(struct search *s)
 {
 	for (int side = 0; side < 2; side++)
 		memcpy(s->same[side], s->r->to[side], s->r->frames_n * sizeof(*s->same[side]));
@@ -21,7 +21,7 @@ static void add_member(uint32_t *list, size_t *n, uint32_t frame, bool *too_many
 		list[(*n)++] = frame;
 }
 
-static void gather(struct search *s, size_t from, size_t to)
+void rn_gather(struct search *s, size_t from, size_t to)
 {
 	struct members *m = s->members;
 	m->only_n[0] = m->only_n[1] = m->both_n = 0;
@@ -36,7 +36,7 @@ static void gather(struct search *s, size_t from, size_t to)
 	}
 }
 
-static void sort_keyed(struct search *s, struct keyed *keyed)
+void rn_sort_keyed(struct search *s, struct keyed *keyed)
 {
 	qsort(keyed, s->order_n, sizeof(*keyed), rn_compare_keyed);
 	for (size_t i = 0; i < s->order_n; i++)
@@ -48,10 +48,7 @@ static bool same_key(const struct keyed *a, const struct keyed *b)
 	return a->number == b->number && pp_str_eq(a->key, b->key);
 }
 
-typedef int (*run_fn)(struct search *s, size_t from, size_t to, struct pp_error *err);
-
-/* Calls fn for every run of equal keys. */
-static int each_run(struct search *s, const struct keyed *keyed, run_fn fn, struct pp_error *err)
+int rn_each_run(struct search *s, const struct keyed *keyed, rn_run fn, struct pp_error *err)
 {
 	for (size_t from = 0, to; from < s->order_n; from = to) {
 		for (to = from + 1; to < s->order_n && same_key(&keyed[from], &keyed[to]);)
@@ -64,12 +61,12 @@ static int each_run(struct search *s, const struct keyed *keyed, run_fn fn, stru
 
 static int join_group(struct search *s, size_t from, size_t to, struct pp_error *err)
 {
-	unsigned applied = 0, rules = s->r->rules & ~(1u << PD_RULE_GO_INLINE);
+	unsigned applied = 0, rules = rn_name_rules(s);
 	for (size_t i = from; i < to; i++)
 		applied |= s->r->applied[s->order[i]];
 	if (rn_folds(s, from, to, applied))
 		return rn_fold(s, from, to, applied, err);
-	gather(s, from, to);
+	rn_gather(s, from, to);
 	if (s->members->too_many)
 		return 0;
 	return rn_exchange_closures(s, rules, err) != 0 ? -1 : rn_pair_members(s, rules, err);
@@ -82,9 +79,9 @@ static int join_groups(struct search *s, struct keyed *keyed, struct pp_error *e
 	for (uint32_t f = 0; f < s->r->frames_n; f++)
 		if (s->r->group[f] != PP_NONE && (s->r->present[0][f] || s->r->present[1][f]))
 			keyed[s->order_n++] = (struct keyed){s->r->frames, {0}, s->r->group[f], f};
-	sort_keyed(s, keyed);
-	int status = each_run(s, keyed, join_group, err);
-	end_pass(s);
+	rn_sort_keyed(s, keyed);
+	int status = rn_each_run(s, keyed, join_group, err);
+	rn_end_pass(s);
 	return status;
 }
 
@@ -126,7 +123,7 @@ static int join_name(struct search *s, size_t from, size_t to, struct pp_error *
 {
 	struct members *m = s->members;
 	struct members was;
-	gather(s, from, to);
+	rn_gather(s, from, to);
 	if (m->too_many || m->only_n[0] == 0 || m->only_n[1] == 0)
 		return 0;
 	was = *m;
@@ -142,7 +139,7 @@ static int join_name(struct search *s, size_t from, size_t to, struct pp_error *
 	return 0;
 }
 
-static uint64_t hash_of_basename(struct pp_str path)
+uint64_t rn_hash_of_basename(struct pp_str path)
 {
 	size_t from = path.len;
 	while (from > 0 && path.ptr[from - 1] != '/')
@@ -158,20 +155,20 @@ static int join_files(struct search *s, struct keyed *keyed, struct pp_error *er
 		s->order_n = 0;
 		for (uint32_t f = 0; f < s->r->frames_n; f++) {
 			const struct pp_frame *frame = pp_frames_at(s->r->frames, f);
-			uint64_t number = (uint64_t)frame->line ^ (by_base ? hash_of_basename(frame->file) : 0);
+			uint64_t number = (uint64_t)frame->line ^ (by_base ? rn_hash_of_basename(frame->file) : 0);
 			if (frame->file.len && (s->r->present[0][f] || s->r->present[1][f]))
 				keyed[s->order_n++] = (struct keyed){s->r->frames, frame->name, number, f};
 		}
-		sort_keyed(s, keyed);
-		status = each_run(s, keyed, join_name, err);
+		rn_sort_keyed(s, keyed);
+		status = rn_each_run(s, keyed, join_name, err);
 	}
-	end_pass(s);
+	rn_end_pass(s);
 	return status;
 }
 
 static int join_inlined_run(struct search *s, size_t from, size_t to, struct pp_error *err)
 {
-	gather(s, from, to);
+	rn_gather(s, from, to);
 	return s->members->too_many ? 0 : rn_pair_members(s, s->r->rules, err);
 }
 
@@ -198,11 +195,11 @@ static int join_inlined(struct search *s, struct keyed *keyed, struct pp_error *
 	if (status != 0)
 		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for renamed functions");
 	if (status == 0) {
-		sort_keyed(s, keyed);
-		status = each_run(s, keyed, join_inlined_run, err);
+		rn_sort_keyed(s, keyed);
+		status = rn_each_run(s, keyed, join_inlined_run, err);
 	}
 	pp_arena_free(arena);
-	end_pass(s);
+	rn_end_pass(s);
 	return status;
 }
 
@@ -264,13 +261,15 @@ int pd_find_renames(struct pd_renames *r, struct pp_error *err)
 			unmatched[0] |= rn_is_orphan(&s, 0, f);
 			unmatched[1] |= rn_is_orphan(&s, 1, f);
 		}
-		end_pass(&s);
+		rn_end_pass(&s);
 		bool both = unmatched[0] && unmatched[1];
 		status = make_matcher(&s, err);
 		if (status == 0 && both)
 			status = join_files(&s, keyed, err);
 		if (status == 0)
 			status = join_groups(&s, keyed, err);
+		if (status == 0 && both)
+			status = rn_join_packages(&s, keyed, err);
 		if (status == 0 && both)
 			status = join_inlined(&s, keyed, err);
 		if (status == 0 && both)

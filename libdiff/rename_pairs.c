@@ -37,26 +37,46 @@ size_t rn_canonical_key(const struct pp_frame *frame, unsigned rules, char *out)
 	return n + pd_canonical_file(frame->file, rules, out + n, &applied);
 }
 
-/* The rules without which the two would not meet. */
-static unsigned rules_needed(const struct search *s, uint32_t a, uint32_t b, unsigned rules)
+unsigned rn_name_rules(const struct search *s)
 {
-	const struct pp_frame *f = pp_frames_at(s->r->frames, a), *g = pp_frames_at(s->r->frames, b);
-	unsigned needed = pp_str_eq(f->file, g->file) ? 0 : 1u << PD_RULE_FILE, one = 0, other = 0;
-	char *x = malloc(PD_CANONICAL_MAX(f->name.len) + f->file.len + 1), *y = malloc(PD_CANONICAL_MAX(g->name.len) + g->file.len + 1);
-	if (x && y) {
+	return s->r->rules & ~(1u << PD_RULE_GO_INLINE);
+}
+
+/* What the two are compared by: the canonical key, or while packages are joined the canonical name with its
+ * packages replaced, whatever the file. name is scratch. */
+static size_t key_by(const struct search *s, int side, const struct pp_frame *frame, unsigned rules, char *name, char *out)
+{
+	unsigned applied;
+	bool replaced;
+	if (!s->packages || !(rules & (1u << PD_RULE_PACKAGE)))
+		return rn_canonical_key(frame, rules, out);
+	struct pp_str canonical = {name, pd_canonical(frame->name, frame->file, rules, name, &applied)};
+	return rn_package_key(s->packages, side, canonical, frame->file, out, &replaced);
+}
+
+/* The rules without which the two would not meet. */
+static unsigned rules_needed(const struct search *s, uint32_t baseline, uint32_t incident, unsigned rules)
+{
+	const struct pp_frame *f = pp_frames_at(s->r->frames, baseline), *g = pp_frames_at(s->r->frames, incident);
+	size_t longer = f->name.len > g->name.len ? f->name.len : g->name.len, files = f->file.len + g->file.len;
+	size_t room = PD_CANONICAL_MAX(longer), keys = RN_PACKAGE_KEY_MAX(room) + files + 1;
+	unsigned needed = pp_str_eq(f->file, g->file) || s->packages ? 0 : 1u << PD_RULE_FILE, one = 0, other = 0;
+	char *name = malloc(room), *x = malloc(keys), *y = malloc(keys);
+	if (name && x && y) {
 		pd_canonical(f->name, f->file, rules, x, &one);
 		pd_canonical(g->name, g->file, rules, y, &other);
-		one |= other | (1u << PD_RULE_V8);
+		one |= other | 1u << PD_RULE_V8 | (s->packages ? 1u << PD_RULE_PACKAGE : 0);
 		for (unsigned bit = 1; bit && bit <= PD_RULES_ALL; bit <<= 1) {
 			if (!(one & bit & rules))
 				continue;
-			size_t n = rn_canonical_key(f, rules & ~bit, x), k = rn_canonical_key(g, rules & ~bit, y);
+			size_t n = key_by(s, 0, f, rules & ~bit, name, x), k = key_by(s, 1, g, rules & ~bit, name, y);
 			needed |= n == k && memcmp(x, y, n) == 0 ? 0 : bit;
 		}
 		/* A file that only lost its hash is no other file. */
 		if (needed & (1u << PD_RULE_V8))
 			needed &= ~(1u << PD_RULE_FILE);
 	}
+	free(name);
 	free(x);
 	free(y);
 	return needed;

@@ -25,6 +25,7 @@ struct search {
 	uint32_t *order;               /* frames, sorted for the pass at hand */
 	size_t order_n;
 	struct members *members;
+	const struct rn_packages *packages; /* of rename_moved.c, in its passes: names are compared with packages replaced; else NULL */
 };
 
 /* Sorting by a key, then by the frame's own order: the order of profiles never shows. */
@@ -35,6 +36,19 @@ struct keyed {
 	uint32_t frame;
 };
 int rn_compare_keyed(const void *left, const void *right);
+
+/* rename.c. After a pass: what it found counts from now on. */
+void rn_end_pass(struct search *search);
+/* Sorts the first search->order_n of keyed, and search->order with them. */
+void rn_sort_keyed(struct search *search, struct keyed *keyed);
+/* Calls fn for every run of several equal keys. */
+typedef int (*rn_run)(struct search *search, size_t from, size_t to, struct pp_error *err);
+int rn_each_run(struct search *search, const struct keyed *keyed, rn_run fn, struct pp_error *err) PP_MUSTUSE;
+/* Makes search->members of the frames order[from … to). */
+void rn_gather(struct search *search, size_t from, size_t to);
+uint64_t rn_hash_of_basename(struct pp_str path);
+/* The rules that bring names to canonical form, but for go-inline, which says little. */
+unsigned rn_name_rules(const struct search *search);
 
 /* rename_pairs.c. Only this side has the frame, and it is not joined yet. */
 bool rn_is_orphan(const struct search *search, int side, uint32_t frame);
@@ -58,6 +72,13 @@ int rn_exchange_closures(struct search *search, unsigned rules, struct pp_error 
 /* Whether the frames order[from … to) are to be one row; and makes them one. */
 bool rn_folds(const struct search *search, size_t from, size_t to, unsigned applied);
 int rn_fold(struct search *search, size_t from, size_t to, unsigned applied, struct pp_error *err) PP_MUSTUSE;
+
+/* rename_moved.c: finds packages that moved, and joins their functions. */
+int rn_join_packages(struct search *search, struct keyed *keyed, struct pp_error *err) PP_MUSTUSE;
+/* A name, canonical or not, with each package that moved replaced by what stands for it and for the package that
+ * it became, into RN_PACKAGE_KEY_MAX(name.len) bytes. *replaced: there was one. */
+#define RN_PACKAGE_KEY_MAX(n) (3 * (n) + 8)
+size_t rn_package_key(const struct rn_packages *packages, int side, struct pp_str name, struct pp_str file, char *out, bool *replaced);
 
 /* rename_match.c: looks for renames by structure among what is left. keyed is scratch, one a frame. */
 int rn_match_structure(struct search *search, struct keyed *keyed, struct pp_error *err) PP_MUSTUSE;

@@ -419,6 +419,23 @@ true'
 	[[ $output != *perhaps* ]]
 }
 
+@test "a package under another path changes nothing, and the rule says how often" {
+	printf 'main.main;P.Serve;P.Load;work 80\nmain.main;P.Serve;P.Save;work 40\nmain.main;P.Serve;P/sub.New 9\nmain.main 50\n' >stacks
+	sed 's,P,github.com/a/x,g' stacks | "$records" >a.tsv
+	sed 's,P,github.com/b/x/v2,g' stacks | "$records" >b.tsv
+	run tool pprof-diff --format json a.tsv b.tsv
+	[ "$(jq -c '.identity.applied, .rows' <<<"$output")" = '{"package":4}
+[]' ]
+	run tool pprof-diff --rules -package --no-fuzzy a.tsv b.tsv
+	has "github.com/b/x/v2.Serve${TAB}new"
+	# both are there on both sides
+	printf 'main.main;github.com/a/x.Stay 1\nmain.main;github.com/b/x/v2.Stay 1\n' >both
+	sed 's,P,github.com/a/x,g' stacks | cat - both | "$records" >a.tsv
+	sed 's,P,github.com/b/x/v2,g' stacks | cat - both | "$records" >b.tsv
+	run tool pprof-diff --no-fuzzy a.tsv b.tsv
+	has "github.com/b/x/v2.Serve${TAB}new"
+}
+
 @test "rules are chosen by name" {
 	printf 'main.main;main.Run.func1;work 80\n' | "$records" >a.tsv
 	printf 'main.main;main.Run.func2;work 80\n' | "$records" >b.tsv

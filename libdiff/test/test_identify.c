@@ -350,6 +350,133 @@ static void too_little_to_be_alike(void **state)
 	}
 }
 
+/* ---- packages that moved ---- */
+
+/* text with every "P" of a package's name replaced. */
+static const char *named(char out[4000], const char *text, const char *package)
+{
+	size_t n = 0;
+	for (; *text; text++) {
+		const char *piece = *text == 'P' ? package : (const char[]){*text, '\0'};
+		n += (size_t)snprintf(out + n, 4000 - n, "%s", piece);
+	}
+	return out;
+}
+
+static size_t joined_by_package(const struct pd_comparison *c)
+{
+	return c->identity.applied[PD_RULE_PACKAGE];
+}
+
+static void moved_packages_change_nothing(void **state)
+{
+	static const struct {
+		const char *folded, *before, *after;
+		size_t joined;
+	} cases[] = {
+		/* Go: methods, closures, what is seen little, packages below it, and types of it elsewhere */
+		{"main.main;P.Serve;P.(*T).Load;runtime.mallocgc 100\nmain.main;P.Serve;P.(*T).Save;os.Write 80\n"
+		 "main.main;P.Serve.func1;main.Map[P.T];main.cmp 40\nmain.main;P.Serve.func2;P/sub.New 9\nmain.main 100",
+		 "github.com/a/x", "gitlab.com/b/y/v2", 6},
+		{"a.A.main@A.java;P.Cart.total@Cart.java;P.Cart.tax@Cart.java 100\na.A.main@A.java;P.Item$1.run@Item.java;a.A.b@A.java 90",
+		 "com.old.cart", "org.young", 3},
+		{"std::main@m;<P::Cart as std::Sum>::sum@m;P::Cart::total@m 100\nstd::main@m;P::item::price@m;std::Vec<P::Item>::push@m 90\n"
+		 "std::main@m;P::item::tax@m 50",
+		 "shop", "store", 5},
+		{"main@main.js;total@P;tax@P 90\nmain@main.js;total@P;price@P 50\nmain@main.js 30", "src/cart.js", "src/basket.js", 3},
+		{"main@main.py;total@P;tax@P 90\nmain@main.py;Cart.price@P;tax@P 50\nmain@main.py 30", "shop/cart.py", "store/basket.py", 2} /* and one by its file */,
+	};
+	(void)state;
+	for (size_t i = 0; i < PP_COUNT(cases); i++) {
+		char before[4000], after[4000];
+		struct pd_comparison *c = compare(named(before, cases[i].folded, cases[i].before), named(after, cases[i].folded, cases[i].after));
+		for (size_t k = 0; k < c->rows_n; k++) {
+			const struct pd_row *row = &c->rows[k];
+			if (row->raw_cum[0] != row->raw_cum[1] || (row->state != PD_COMMON && row->state != PD_RENAMED))
+				fail_msg("case %zu: '%.*s' %s", i, (int)label(c, row->frame).len, label(c, row->frame).ptr, pd_state_name(row->state));
+		}
+		assert_int_equal(joined_by_package(c), cases[i].joined);
+		pd_comparison_free(c);
+	}
+}
+
+static const char *const in_a_package = "main.main;P.Serve;P.Load;runtime.mallocgc 100\nmain.main;P.Serve;P.Save;os.Write 80\nmain.main 100";
+
+static void a_moved_package_that_changed(void **state)
+{
+	(void)state;
+	char before[4000];
+	/* one function costs more, one is new */
+	struct pd_comparison *c = compare(named(before, in_a_package, "x.io/a"),
+	                                  "main.main;x.io/b.Serve;x.io/b.Load;runtime.mallocgc 300\nmain.main;x.io/b.Serve;x.io/b.Save;os.Write 82\n"
+	                                  "main.main;x.io/b.Serve;x.io/b.Check 50\nmain.main 100");
+	assert_row(c, "x.io/b.Load", "renamed", "x.io/a.Load", 100, 300);
+	assert_row(c, "x.io/b.Save", "renamed", "x.io/a.Save", 80, 82);
+	assert_row(c, "x.io/b.Check", "new", "-", 0, 50);
+	assert_rules(&c->identity.renames[0], "package");
+	pd_comparison_free(c);
+}
+
+static void packages_that_did_not_move(void **state)
+{
+	static const struct {
+		const char *what, *before, *after;
+	} cases[] = {
+		{"both are there before and after",
+		 "main.main;x/a.Serve;x/a.Load 50\nmain.main;x/a.Serve;x/a.Save 40\nmain.main;x/a.stay 5\nmain.main;x/b.stay 5\nmain.main 9",
+		 "main.main;x/b.Serve;x/b.Load 50\nmain.main;x/b.Serve;x/b.Save 40\nmain.main;x/a.stay 5\nmain.main;x/b.stay 5\nmain.main 9"},
+		{"the old one is still there",
+		 "main.main;x/a.Serve;x/a.Load 50\nmain.main;x/a.Serve;x/a.Save 40\nmain.main;x/a.stay 5\nmain.main 9",
+		 "main.main;x/b.Serve;x/b.Load 50\nmain.main;x/b.Serve;x/b.Save 40\nmain.main;x/a.stay 5\nmain.main 9"},
+		{"two names are too few",
+		 "main.main;x/a.Serve;x/a.Load 50\nmain.main 9", "main.main;x/b.Serve;x/b.Load 50\nmain.main 9"},
+		{"two may be it",
+		 "main.main;x/a.Serve;x/a.Load 50\nmain.main;x/a.Serve;x/a.Save 40\nmain.main 9",
+		 "main.main;x/b.Serve;x/b.Load 50\nmain.main;x/b.Serve;x/b.Save 40\nmain.main;x/c.Serve;x/c.Load 50\nmain.main;x/c.Serve;x/c.Save 40\nmain.main 9"},
+		{"other callers and callees",
+		 "main.main;main.run;x/a.Open;os.Open 50\nmain.main;main.run;x/a.Read;os.Read 40\nmain.main;main.run;x/a.Close;os.Close 45\nmain.main;main.walk;a 9\nmain.main;b 9",
+		 "main.main;main.walk;x/b.Open;net.Dial 50\nmain.main;main.walk;x/b.Read;net.Recv 40\nmain.main;main.walk;x/b.Close;net.Shut 45\nmain.main;main.run;a 9\nmain.main;b 9"},
+		{"most of the cost is under other names",
+		 "main.main;x/a.Open 10\nmain.main;x/a.Read 10\nmain.main;x/a.Close 10\nmain.main;x/a.hash 60\nmain.main 9",
+		 "main.main;x/b.Open 10\nmain.main;x/b.Read 10\nmain.main;x/b.Close 10\nmain.main;x/b.sum 60\nmain.main 9"},
+		{"too few samples to know callers and callees",
+		 "main.main;x/a.Serve;x/a.Load 5\nmain.main;x/a.Serve;x/a.Save 4\nmain.main 99",
+		 "main.main;x/b.Serve;x/b.Load 5\nmain.main;x/b.Serve;x/b.Save 4\nmain.main 99"},
+	};
+	(void)state;
+	for (size_t i = 0; i < PP_COUNT(cases); i++) {
+		struct pd_comparison *c = compare(cases[i].before, cases[i].after);
+		if (joined_by_package(c) != 0)
+			fail_msg("%s: joined", cases[i].what);
+		pd_comparison_free(c);
+	}
+}
+
+static void several_packages_move(void **state)
+{
+	(void)state;
+	struct pd_comparison *c = compare(
+		"main.main;x/a/k.New;x/a/k.Get 50\nmain.main;x/a/l.New;x/a/l.Get 40\nmain.main;x/c.New 30\nmain.main;x/c.Get 30\nmain.main;x/c.Put 30\nmain.main 9",
+		"main.main;x/b/k.New;x/b/k.Get 50\nmain.main;x/b/l.New;x/b/l.Get 40\nmain.main;y/d.New 30\nmain.main;y/d.Get 30\nmain.main;y/d.Put 30\nmain.main 9");
+	assert_row(c, "x/b/k.New", "renamed", "x/a/k.New", 50, 50);
+	assert_row(c, "x/b/l.Get", "renamed", "x/a/l.Get", 40, 40);
+	assert_row(c, "y/d.Put", "renamed", "x/c.Put", 30, 30); /* that k and l have two of its names no longer matters */
+	pd_comparison_free(c);
+	/* without the rule */
+	struct pd_options options = PD_OPTIONS_DEFAULT;
+	char before[4000], after[4000];
+	options.rules = PD_RULES_ALL & ~(1u << PD_RULE_PACKAGE);
+	options.match = false;
+	c = compare_with(&options, named(before, in_a_package, "x/a"), named(after, in_a_package, "x/b"));
+	assert_row(c, "x/b.Serve", "new", "-", 0, 180);
+	pd_comparison_free(c);
+	/* and it alone */
+	options.rules = 1u << PD_RULE_PACKAGE;
+	c = compare_with(&options, named(before, in_a_package, "x/a"), named(after, in_a_package, "x/b"));
+	assert_row(c, "x/b.Serve", "renamed", "x/a.Serve", 180, 180);
+	pd_comparison_free(c);
+}
+
 static void no_rules(void **state)
 {
 	(void)state;
@@ -401,6 +528,10 @@ int main(void)
 		cmocka_unit_test(functions_alike_by_what_they_call),
 		cmocka_unit_test(renamed_callers_of_renamed_functions),
 		cmocka_unit_test(too_little_to_be_alike),
+		cmocka_unit_test(moved_packages_change_nothing),
+		cmocka_unit_test(a_moved_package_that_changed),
+		cmocka_unit_test(packages_that_did_not_move),
+		cmocka_unit_test(several_packages_move),
 		cmocka_unit_test(no_rules),
 		cmocka_unit_test(coverage_gates_claims),
 	};
