@@ -85,6 +85,7 @@ struct pp_legacy {
 
 	bool has_addresses;       /* cleared where addresses are only names within the file */
 	bool may_repeat_leaf;     /* the second frame may be the leaf once more */
+	bool is_jemalloc;
 	bool may_hold_handler;    /* most stacks may share a frame of the profiler behind the leaf */
 	struct pp_legacy_symbols *symbols; /* NULL: not a symbolized file */
 	struct pp_legacy_comments *comments; /* NULL: there are none */

@@ -36,15 +36,21 @@ static int find_shape(struct words *w, uint64_t head[HEAD_WORDS])
 	return pp_fail(w->l->err, PP_EFORMAT, pp_legacy_offset(w->l), "the head of the CPU profile is broken");
 }
 
-/* PHP's memprof writes bytes of memory in this form, with the period 0. */
+/* Behind symbols, PHP's memprof writes bytes of memory in this form, with the period 0; and gperftools' own
+ * "pprof --raw" the values of profiles of every kind, with the period 1, so that nothing tells what they are. */
 static int name_values(struct pp_legacy *l, uint64_t period_us)
 {
 	static const char *const cpu[][2] = {{"samples", "count"}, {"cpu", "nanoseconds"}};
 	static const char *const memory[][2] = {{"space", "bytes"}};
+	static const char *const unknown[][2] = {{"value", ""}};
 	int64_t period_ns;
 	if (period_us == 0) {
 		pp_legacy_types(l, memory, 1);
 		pp_legacy_period(l, "space", "bytes", 1);
+		return 0;
+	}
+	if (period_us == 1 && l->symbols) {
+		pp_legacy_types(l, unknown, 1);
 		return 0;
 	}
 	if (period_us > INT64_MAX || __builtin_mul_overflow((int64_t)period_us, INT64_C(1000), &period_ns))
@@ -116,6 +122,6 @@ int pp_legacy_cpu(struct pp_legacy *l)
 		return -1;
 	if (head[2] == 1)
 		return pp_legacy_java_symbols(l);
-	l->may_hold_handler = l->may_repeat_leaf = true;
+	l->may_hold_handler = l->may_repeat_leaf = !(l->symbols && head[3] <= 1); /* those are clean, or of no CPU */
 	return pp_legacy_map(l);
 }

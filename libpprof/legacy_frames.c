@@ -24,10 +24,17 @@ static const char *const tcmalloc[] = {
 };
 static const char *const do_malloc[] = {"", "_no_errno", "_pages"};
 static const char *const zone[] = {"calloc", "free", "malloc", "memalign", "realloc", "valloc"}; /* macOS */
-static const struct rule allocators[] = {
-	RULE("", allocator, ""), RULE("tc_", tcmalloc, ""), RULE("(::)?do_malloc", do_malloc, ""),
-	RULE("malloc_zone_", zone, ""),
+/* jemalloc samples within itself, so its own frames are in all its stacks, and in Rust those between it and the
+ * collections. The reference does not read its profiles. */
+static const char *const jemalloc[] = {
+	"(_rjem_|je_).*", "prof_(alloc_prep|backtrace|tctx_create).*", "i(m|c|r)alloc.*", "do_rallocx", "aligned_alloc",
+	"(new|fallbackNew)Impl", "<.* as core::alloc::(global::)?GlobalAlloc>::.*", "(__rustc::)?__(rust|rdl|rg)_(re)?alloc.*",
+	"alloc::alloc::.*", "<alloc::alloc::Global.*",
 };
+#define ALLOCATORS \
+	RULE("", allocator, ""), RULE("tc_", tcmalloc, ""), RULE("(::)?do_malloc", do_malloc, ""), RULE("malloc_zone_", zone, "")
+static const struct rule allocators[] = {ALLOCATORS};
+static const struct rule jemalloc_allocators[] = {ALLOCATORS, RULE("", jemalloc, "")};
 /* Frames of the Go runtime that stand among those of the program. */
 static const char *const go_calls[] = {"panic", "reflectcall", "call[0-9]*"};
 static const struct rule not_allocators[] = {RULE("runtime\\.", go_calls, "")};
@@ -74,7 +81,8 @@ int pp_legacy_frame_rules(struct pp_legacy *l)
 	struct pp_profile *p = pp_build_profile(l->build);
 	if (has_types(p, "objects", "space") || has_types(p, "inuse_objects", "inuse_space") ||
 	    has_types(p, "alloc_objects", "alloc_space")) {
-		p->drop_frames = expression(l->build, allocators, PP_COUNT(allocators));
+		p->drop_frames = l->is_jemalloc ? expression(l->build, jemalloc_allocators, PP_COUNT(jemalloc_allocators))
+		                                : expression(l->build, allocators, PP_COUNT(allocators));
 		p->keep_frames = expression(l->build, not_allocators, PP_COUNT(not_allocators));
 	} else if (has_types(p, "contentions", "delay")) {
 		p->drop_frames = expression(l->build, locks, PP_COUNT(locks));

@@ -205,6 +205,7 @@ int pp_legacy_jemalloc(struct pp_legacy *l)
 	struct heap h = {.l = l};
 	struct pp_str stack = {NULL, 0};
 	int more = pp_legacy_next(l);
+	l->is_jemalloc = true;
 	if (more < 0 || read_jemalloc_head(&h) < 0)
 		return -1;
 	while ((more = pp_legacy_next(l)) > 0 && !pp_legacy_is_map_head(l->line))

@@ -137,6 +137,21 @@ static int add_function(struct pp_legacy *l, struct pp_intern *functions, struct
 	return 0;
 }
 
+/* gperftools' own pprof adds its address in the file to a name from the symbol table: "main<00000000000024ae>".
+ * Template arguments have no such zeros in front. */
+static struct pp_str without_address(struct pp_str name)
+{
+	uint64_t address;
+	for (size_t n = 8; n <= 16; n += 8) {
+		if (name.len <= n + 2)
+			break;
+		struct pp_str suffix = {name.ptr + name.len - n - 2, n + 2};
+		if (pp_take(&suffix, "<0") && pp_take_hex(&suffix, &address) && suffix.len == 1 && pp_take(&suffix, ">"))
+			name.len -= n + 2;
+	}
+	return name;
+}
+
 /* The last "--" in the text, where a name begins; 0 when there is none. */
 static size_t last_name(struct pp_str names)
 {
@@ -153,7 +168,7 @@ static int name_location(struct pp_legacy *l, struct pp_intern *functions, struc
 	size_t first = l->source_lines_n;
 	for (size_t begin = 1; begin > 0; ) {
 		begin = last_name(names);
-		struct pp_str name = {names.ptr + begin, names.len - begin};
+		const struct pp_str name = without_address((struct pp_str){names.ptr + begin, names.len - begin});
 		if (name.len > 0 && (add_function(l, functions, name, &line) < 0 ||
 		                     pp_legacy_symbolize(l, location, &line, 1) < 0))
 			return -1;

@@ -329,6 +329,13 @@ static void reads_symbolized(void **state)
 	      "\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 	      "\7\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\x08\0\0\0\0\0\0\0",
 	      "space/bytes period 1\n7: f@0 root@0\n0-ffffffffffffffff+0 todo.php \n");
+	/* The shape of what google-pprof 2.10 --raw writes of a program with a symbol table, also of a heap. */
+	READS("--- symbol\nbinary=prog\n0x000055550000139d main<000000000000137e>--f<00000007>::g<0000>\n"
+	      "0x0000555500001460 std::array<int, 10000000>\n---\n--- profile\n"
+	      "\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+	      "\0\20\0\0\0\0\0\0\2\0\0\0\0\0\0\0\x60\x14\0\0\x55\x55\0\0\x9e\x13\0\0\x55\x55\0\0",
+	      "value/ period 0\n4096: std::array<int, 10000000>@0 f<00000007>::g<0000><main@0\n"
+	      "0-ffffffffffffffff+0 prog \n");
 	REFUSES("--- symbol\n0x1 f\n", 17, "no profile behind the symbols");
 	REFUSES("--- symbol\n0x1\n---\n", 11, "line 2: not '0xADDRESS NAMES'");
 	REFUSES("--- symbol\n---\nmain 1\n", 15, "is not a legacy profile behind a head of symbols");
