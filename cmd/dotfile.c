@@ -110,7 +110,7 @@ static int put_value(struct writer *w, int64_t value, bool sign, struct pp_error
 	value = view_divided(w->dot->rows, value);
 	if (sign && value > 0 && put(w, "+", err) != 0)
 		return -1;
-	pp_unit_human(text, sizeof text, value, w->dot->unit);
+	view_value_text(text, sizeof text, value, w->dot->unit, w->dot->shown);
 	return put_name(w, pp_str_of(text), sizeof text, false, err); /* the unit is the profile's text */
 }
 

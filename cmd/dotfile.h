@@ -10,6 +10,7 @@ struct dotfile {
 	bool difference;          /* the graph has two sides */
 	bool tree;                /* nodes are paths */
 	struct pp_str unit;       /* of the values */
+	struct pp_str shown;      /* what they are shown in; "": what fits each */
 	const struct view_rows *rows; /* how values are shown */
 	const char *title;        /* first line of the legend; any bytes */
 	const char *const *notes; /* further lines of the legend */

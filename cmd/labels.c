@@ -11,7 +11,7 @@ const struct table_column labels_trace_columns[] = {
 	[SAMPLE] = {"sample", "sample", TABLE_INTEGER, {0}, false},
 	[KIND] = {"kind", "kind", TABLE_TEXT, {0}, false},
 	[NAME] = {"name", "name", TABLE_TEXT, {0}, false},
-	[VALUE] = {"value", "value", TABLE_INTEGER, {0}, false},
+	[VALUE] = {"value", "value", TABLE_DECIMAL, {0}, false},
 	[UNIT] = {"unit", "unit", TABLE_TEXT, {0}, false},
 	[TEXT] = {"text", "text", TABLE_TEXT, {0}, false},
 };
@@ -23,16 +23,17 @@ struct tracer {
 	const struct pp_frames *frames;
 	const struct pp_frame_map *map;
 	const struct pp_str *units; /* of label keys */
+	struct pp_str unit, shown;  /* of samples; what they are shown in */
 	struct table *table;
 	int64_t number; /* of samples so far */
 };
 
-static int trace_row(struct tracer *tracer, const char *kind, struct pp_str name, int64_t value, struct pp_str unit,
+static int trace_row(struct tracer *tracer, const char *kind, struct pp_str name, struct pp_str value, struct pp_str unit,
                      struct pp_str text, struct pp_error *err)
 {
 	const union table_cell cells[TRACE_COLUMNS] = {
 		[SAMPLE] = {.i = tracer->number}, [KIND] = {.text = pp_str_of(kind)}, [NAME] = {.text = name},
-		[VALUE] = {.i = value},           [UNIT] = {.text = unit},            [TEXT] = {.text = text},
+		[VALUE] = {.text = value},        [UNIT] = {.text = unit},            [TEXT] = {.text = text},
 	};
 	return table_row(tracer->table, cells, err);
 }
@@ -45,8 +46,10 @@ static int trace_labels(struct tracer *tracer, const struct pp_label_list *list,
 		const struct pp_str key = pp_string(p, label->key);
 		if (!pp_label_counts(label))
 			continue;
-		if (label->str != 0 ? trace_row(tracer, "label", key, 0, PP_LIT(""), pp_string(p, label->str), err) != 0
-		                    : trace_row(tracer, "number", key, label->num, tracer->units[label->key], PP_LIT(""), err) != 0)
+		char number[32];
+		snprintf(number, sizeof number, "%lld", (long long)label->num);
+		if (label->str != 0 ? trace_row(tracer, "label", key, PP_LIT("0"), PP_LIT(""), pp_string(p, label->str), err) != 0
+		                    : trace_row(tracer, "number", key, pp_str_of(number), tracer->units[label->key], PP_LIT(""), err) != 0)
 			return -1;
 	}
 	return 0;
@@ -58,7 +61,7 @@ static int trace_stack(struct tracer *tracer, const struct pp_stack *stack, stru
 	for (uint32_t i = 0; i < stack->n; i++) {
 		const uint32_t location = stack->locations[i];
 		for (uint32_t f = map->first[location]; f < map->first[location + 1]; f++)
-			if (trace_row(tracer, "frame", pp_frames_label(tracer->frames, map->frame[f]), 0, PP_LIT(""),
+			if (trace_row(tracer, "frame", pp_frames_label(tracer->frames, map->frame[f]), PP_LIT("0"), PP_LIT(""),
 			              f + 1 < map->first[location + 1] ? PP_LIT("inline") : PP_LIT(""), err) != 0)
 				return -1;
 	}
@@ -69,19 +72,23 @@ static int trace_sample(struct tracer *tracer, uint32_t s, struct pp_error *err)
 {
 	const struct pp_profile *p = tracer->viewed->profile;
 	const uint32_t column = tracer->viewed->column;
+	const bool converted = tracer->shown.len > 0;
 	int64_t value = pp_value(p, s, column);
+	char number[64];
 	if (tracer->rows->mean)
 		value = view_mean(value, pp_value(p, s, 0));
+	value = view_divided(tracer->rows, value);
+	pp_unit_decimal(number, sizeof number, value, tracer->unit, converted ? tracer->shown : tracer->unit);
 	tracer->number++;
-	if (trace_row(tracer, "sample", pp_sample_type_name(p, column), view_divided(tracer->rows, value),
-	              pp_sample_type_unit(p, column), PP_LIT(""), err) != 0 ||
+	if (trace_row(tracer, "sample", pp_sample_type_name(p, column), pp_str_of(number),
+	              converted ? tracer->shown : tracer->unit, PP_LIT(""), err) != 0 ||
 	    trace_labels(tracer, pp_sample_labels(p, s), err) != 0)
 		return -1;
 	return trace_stack(tracer, pp_sample_stack(p, s), err);
 }
 
-int labels_print_traces(const struct viewed *viewed, const struct view_rows *rows, enum pp_granularity by,
-                        struct table *table, struct pp_error *err)
+int labels_print_traces(const struct viewed *viewed, const struct view_rows *rows, struct pp_str shown,
+                        enum pp_granularity by, struct table *table, struct pp_error *err)
 {
 	const struct pp_profile *p = viewed->profile;
 	struct pp_frame_map map = {NULL, NULL, PP_NONE};
@@ -89,7 +96,7 @@ int labels_print_traces(const struct viewed *viewed, const struct view_rows *row
 	struct pp_frames *frames = pp_frames_new(by, err);
 	int status = -1;
 	if (frames && pp_frames_map(frames, p, &map, err) == 0 && pp_label_units(p, &units, err) == 0) {
-		struct tracer tracer = {viewed, rows, frames, &map, units, table, 0};
+		struct tracer tracer = {viewed, rows, frames, &map, units, pp_sample_type_unit(p, viewed->column), shown, table, 0};
 		status = 0;
 		for (uint32_t s = 0; s < p->samples_n && status == 0; s++)
 			status = trace_sample(&tracer, s, err);

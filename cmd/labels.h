@@ -5,9 +5,9 @@
 #include "cmd/table.h"
 #include "cmd/view.h"
 
-/* A row a sample, a label, a frame. */
-int labels_print_traces(const struct viewed *viewed, const struct view_rows *rows, enum pp_granularity by,
-                        struct table *table, struct pp_error *err) PP_MUSTUSE;
+/* A row a sample, a label, a frame. The values of samples are in shown, unless that is "". */
+int labels_print_traces(const struct viewed *viewed, const struct view_rows *rows, struct pp_str shown,
+                        enum pp_granularity by, struct table *table, struct pp_error *err) PP_MUSTUSE;
 extern const struct table_column labels_trace_columns[];
 extern const size_t labels_trace_columns_n;
 

@@ -175,6 +175,22 @@ static void take_means(struct pp_callgraph *graph)
 	graph->total[1] = 0;
 }
 
+/* The unit that --unit asks for; for minimum, by what is drawn, of both sides. */
+static int choose_unit(const struct options *options, const struct pp_frames *frames, const struct pp_callgraph *graph,
+                       struct pp_str from, struct pp_str *shown, struct pp_error *err)
+{
+	const struct view_rows *rows = &options->rows;
+	int64_t least = 0, total = graph->total[0] > graph->total[1] ? graph->total[0] : graph->total[1];
+	for (uint32_t n = 0; n < graph->nodes_n; n++) {
+		const struct pp_node *node = &graph->nodes[n];
+		if (pp_frames_at(frames, node->frame)->kind == PP_FRAME_NO_STACK)
+			continue;
+		view_take_least(&least, node->flat[0], node->cum[0]);
+		view_take_least(&least, node->flat[1], node->cum[1]);
+	}
+	return view_unit(rows->unit, from, view_divided(rows, least), view_divided(rows, total), shown, err);
+}
+
 /* Makes the graph of one side, or of incident and baseline, and writes it. */
 static enum cli_status draw(struct options *options, const struct pp_frames *frames,
                             const struct pp_graph_side *sides, bool compared, const struct picture *picture)
@@ -195,9 +211,14 @@ static enum cli_status draw(struct options *options, const struct pp_frames *fra
 		take_means(&graph);
 	if (!compared)
 		graph.total[0] = picture->total;
+	struct pp_str shown;
+	if (choose_unit(options, frames, &graph, picture->unit, &shown, &err) != 0) {
+		pp_callgraph_release(&graph);
+		return cli_report(picture->subject, &err);
+	}
 	snprintf(title, sizeof title, "%.90s, %.90s", picture->type, picture->unit.ptr);
 	const struct dotfile dot = {.frames = frames, .graph = &graph, .difference = compared,
-	                            .tree = options->call_tree, .unit = picture->unit,
+	                            .tree = options->call_tree, .unit = picture->unit, .shown = shown,
 	                            .rows = &options->rows, .title = title,
 	                            .notes = picture->notes.line, .notes_n = picture->notes.n};
 	status = write_dot(options, &dot);

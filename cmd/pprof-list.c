@@ -15,6 +15,7 @@ struct request {
 	struct view view;
 	const char *baseline;
 	struct cli_list folders; /* --source */
+	const char *unit;        /* of --unit */
 	int format;              /* enum table_format */
 };
 
@@ -69,13 +70,19 @@ static bool walk_next(struct walk *walk, struct listing_line *line)
 
 /* ---- text ---- */
 
-static const char *value_text(char *out, size_t out_n, int64_t value, struct pp_str unit, bool signs)
+/* How values are written. */
+struct style {
+	struct pp_str unit, shown; /* of the profile; of --unit */
+	bool signs;
+};
+
+static const char *value_text(char *out, size_t out_n, int64_t value, const struct style *style)
 {
 	if (value == 0)
 		return ".";
 	out[0] = '+';
-	pp_unit_human(out + 1, out_n - 1, value, unit);
-	return signs && value > 0 ? out : out + 1;
+	view_value_text(out + 1, out_n - 1, value, style->unit, style->shown);
+	return style->signs && value > 0 ? out : out + 1;
 }
 
 /* Tabs stay; other control bytes are masked. */
@@ -97,21 +104,21 @@ static int print_code(struct pp_sink *sink, struct pp_str code, struct pp_error 
 	return pp_sink_str(sink, "\n", err);
 }
 
-static int print_values(struct pp_sink *sink, const struct listing_values *values, struct pp_str unit, bool signs,
+static int print_values(struct pp_sink *sink, const struct listing_values *values, const struct style *style,
                         struct pp_error *err)
 {
 	char flat[64], cum[64];
-	return pp_sink_printf(sink, err, "%10s %10s ", value_text(flat, sizeof flat, values->flat, unit, signs),
-	                      value_text(cum, sizeof cum, values->cum, unit, signs));
+	return pp_sink_printf(sink, err, "%10s %10s ", value_text(flat, sizeof flat, values->flat, style),
+	                      value_text(cum, sizeof cum, values->cum, style));
 }
 
-static int print_lines(struct pp_sink *sink, const struct listing *listing, const struct listing_routine *routine,
-                       const struct source_file *source, bool signs, struct pp_error *err)
+static int print_lines(struct pp_sink *sink, const struct listing_routine *routine, const struct source_file *source,
+                       const struct style *style, struct pp_error *err)
 {
 	struct walk walk = walk_of(routine, source);
 	struct listing_line line;
 	while (walk_next(&walk, &line)) {
-		if (print_values(sink, &line.values, listing->unit, signs, err) != 0)
+		if (print_values(sink, &line.values, style, err) != 0)
 			return -1;
 		if (line.line > 0 ? pp_sink_printf(sink, err, "%6lld:", (long long)line.line) != 0
 		                  : pp_sink_str(sink, "     ?:", err) != 0)
@@ -123,15 +130,15 @@ static int print_lines(struct pp_sink *sink, const struct listing *listing, cons
 }
 
 static int print_routine(struct pp_sink *sink, const struct listing *listing,
-                         const struct listing_routine *routine, const struct source_file *source, bool signs,
-                         struct pp_error *err)
+                         const struct listing_routine *routine, const struct source_file *source,
+                         const struct style *style, struct pp_error *err)
 {
 	char name[2000], file[2000], path[2000], share[40];
 	pp_printable(name, sizeof name, routine->name.ptr, routine->name.len);
 	pp_printable(file, sizeof file, routine->file.len ? routine->file.ptr : "an unnamed file",
 	             routine->file.len ? routine->file.len : 15);
 	if (pp_sink_printf(sink, err, "ROUTINE ======================== %s in %s\n", name, file) != 0 ||
-	    print_values(sink, &routine->values, listing->unit, signs, err) != 0 ||
+	    print_values(sink, &routine->values, style, err) != 0 ||
 	    pp_sink_printf(sink, err, "(flat, cum) %s of Total\n",
 	                   pp_percent(share, sizeof share, routine->values.cum, listing->total)) != 0)
 		return -1;
@@ -139,14 +146,14 @@ static int print_routine(struct pp_sink *sink, const struct listing *listing,
 		pp_printable(path, sizeof path, source->path, strlen(source->path));
 	if (pp_sink_printf(sink, err, "Source: %s\n", source->path ? path : "not found") != 0)
 		return -1;
-	return print_lines(sink, listing, routine, source, signs, err);
+	return print_lines(sink, routine, source, style, err);
 }
 
-static int print_heading(struct pp_sink *sink, const struct listing *listing, bool difference, struct pp_error *err)
+static int print_heading(struct pp_sink *sink, const struct listing *listing, const struct style *style, struct pp_error *err)
 {
 	char total[64];
-	pp_unit_human(total, sizeof total, listing->total, listing->unit);
-	return pp_sink_printf(sink, err, "Total: %s%s\n", total, difference ? " in the baseline; values are changes" : "");
+	view_value_text(total, sizeof total, listing->total, style->unit, style->shown);
+	return pp_sink_printf(sink, err, "Total: %s%s\n", total, style->signs ? " in the baseline; values are changes" : "");
 }
 
 /* ---- table ---- */
@@ -173,6 +180,17 @@ static int add_lines(struct table *table, const struct listing_routine *routine,
 
 /* ---- the command ---- */
 
+static int choose_unit(const char *asked, const struct listing *listing, struct pp_str *shown, struct pp_error *err)
+{
+	int64_t least = 0;
+	for (size_t i = 0; i < listing->routines_n; i++)
+		for (size_t l = 0; l < listing->routines[i].lines_n; l++) {
+			const struct listing_values *values = &listing->routines[i].lines[l].values;
+			view_take_least(&least, values->flat, values->cum);
+		}
+	return view_unit(asked, listing->unit, least, listing->total, shown, err);
+}
+
 static int print_all(const struct request *request, const struct listing *listing, struct source_files *files,
                      enum table_format format, struct pp_sink *sink, struct pp_error *err)
 {
@@ -188,14 +206,17 @@ static int print_all(const struct request *request, const struct listing *listin
 		[BASELINE_CUM] = {"baseline_cum", "baseline cum", TABLE_INTEGER, listing->unit, false},
 	};
 	const size_t columns_n = difference ? COLUMNS_N : BASELINE_FLAT;
-	struct table *table = people ? NULL : table_new(format, columns, columns_n, sink, err);
-	int result = people ? print_heading(sink, listing, difference, err) : table ? 0 : -1;
+	struct style style = {listing->unit, PP_LIT(""), difference};
+	if (choose_unit(request->unit, listing, &style.shown, err) != 0)
+		return -1;
+	struct table *table = people ? NULL : table_new_in(style.shown, format, columns, columns_n, sink, err);
+	int result = people ? print_heading(sink, listing, &style, err) : table ? 0 : -1;
 	for (size_t i = 0; result == 0 && i < listing->routines_n; i++) {
 		const struct source_file *source = source_find(files, listing->routines[i].file);
 		if (!source)
 			result = pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
 		else if (people)
-			result = print_routine(sink, listing, &listing->routines[i], source, difference, err);
+			result = print_routine(sink, listing, &listing->routines[i], source, &style, err);
 		else
 			result = add_lines(table, &listing->routines[i], source, err);
 	}
@@ -248,6 +269,7 @@ int main(int argc, char **argv)
 		{"source", 0, CLI_LIST, &request.folders, "DIR", "where source files are; else the current folder", 0, 0, NULL},
 		{"baseline", 0, CLI_STRING, &request.baseline, "FILE", "show what changed against this profile", 0, 0, NULL},
 		VIEW_OPTIONS(&request.view),
+		VIEW_UNIT_OPTION(&request.unit),
 		TABLE_FORMAT_OPTION(&request.format),
 		OUTPUT_OPTIONS(&request.output),
 		INPUT_OPTIONS(&request.input),

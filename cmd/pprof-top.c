@@ -28,6 +28,7 @@ struct ranking {
 	struct pp_rollup rollup;
 	struct pp_rollup divisor; /* of means: of the first sample type */
 	uint32_t *order, order_n;
+	struct pp_str unit, shown; /* of the profile; of --unit */
 };
 
 /* ---- work ---- */
@@ -107,6 +108,32 @@ static struct pp_str address_text(uint64_t address, char *out, size_t out_n)
 	return pp_str_of(out);
 }
 
+static int64_t flat_of(const struct ranking *ranking, const struct view_rows *rows, uint32_t frame)
+{
+	const int64_t flat = ranking->rollup.flat[frame];
+	return rows->mean ? view_mean(flat, ranking->divisor.flat[frame]) : flat;
+}
+
+static int64_t cum_of(const struct ranking *ranking, const struct view_rows *rows, uint32_t frame)
+{
+	const int64_t cum = ranking->rollup.cum[frame];
+	return rows->mean ? view_mean(cum, ranking->divisor.cum[frame]) : cum;
+}
+
+static int choose_unit(struct ranking *ranking, const struct request *request, struct pp_error *err)
+{
+	const struct view_rows *rows = &request->rows;
+	int64_t least = 0;
+	ranking->unit = pp_sample_type_unit(ranking->profile, ranking->column);
+	for (uint32_t i = 0; i < ranking->order_n && i < request->limit; i++) {
+		const uint32_t frame = ranking->order[i];
+		if (pp_frames_at(ranking->frames, frame)->kind != PP_FRAME_NO_STACK)
+			view_take_least(&least, flat_of(ranking, rows, frame), cum_of(ranking, rows, frame));
+	}
+	return view_unit(rows->unit, ranking->unit, view_divided(rows, least), view_divided(rows, ranking->total),
+	                 &ranking->shown, err);
+}
+
 /* *sum becomes the sum of the flat values up to this row. */
 static int print_row(struct table *table, const struct ranking *ranking, const struct view_rows *rows, uint32_t frame,
                      double *sum, struct pp_error *err)
@@ -115,12 +142,8 @@ static int print_row(struct table *table, const struct ranking *ranking, const s
 	const struct pp_frame *what = pp_frames_at(ranking->frames, frame);
 	bool measured = ranking->rule.method != PP_COUNT_NOT_MEASURED;
 	double flat_samples = measured ? rollup->flat_count[frame] : (double)NAN;
-	int64_t flat = rollup->flat[frame], cum = rollup->cum[frame];
+	const int64_t flat = flat_of(ranking, rows, frame), cum = cum_of(ranking, rows, frame);
 	char address[32];
-	if (rows->mean) {
-		flat = view_mean(flat, ranking->divisor.flat[frame]);
-		cum = view_mean(cum, ranking->divisor.cum[frame]);
-	}
 	*sum += (double)flat;
 	const union table_cell cells[COLUMNS_N] = {
 		[FLAT] = {.i = view_divided(rows, flat)},
@@ -143,7 +166,7 @@ static int print_row(struct table *table, const struct ranking *ranking, const s
 static int print_table(const struct ranking *ranking, const struct request *request, enum table_format format,
                        struct pp_sink *sink, struct pp_error *err)
 {
-	struct pp_str unit = pp_sample_type_unit(ranking->profile, ranking->column);
+	const struct pp_str unit = ranking->unit;
 	const struct table_column columns[COLUMNS_N] = {
 		[FLAT] = {"flat", "flat", TABLE_INTEGER, unit, false},
 		[FLAT_SHARE] = {"flat_share", "flat%", TABLE_SHARE, {0}, false},
@@ -160,7 +183,7 @@ static int print_table(const struct ranking *ranking, const struct request *requ
 		[SUM_SHARE] = {"sum_share", NULL, TABLE_SHARE, {0}, false},
 	};
 	double sum = 0;
-	struct table *table = table_new(format, columns, COLUMNS_N, sink, err);
+	struct table *table = table_new_in(ranking->shown, format, columns, COLUMNS_N, sink, err);
 	int result = table ? 0 : -1;
 	for (uint32_t i = 0; result == 0 && i < ranking->order_n && i < request->limit; i++)
 		result = print_row(table, ranking, &request->rows, ranking->order[i], &sum, err);
@@ -175,11 +198,11 @@ static int print_heading(const struct ranking *ranking, struct pp_sink *sink, st
 {
 	const struct pp_profile *profile = ranking->profile;
 	struct pp_str type = pp_sample_type_name(profile, ranking->column);
-	struct pp_str unit = pp_sample_type_unit(profile, ranking->column);
+	const struct pp_str unit = ranking->unit;
 	char name[200], total[80], duration[80], busy[40];
 	if (pp_sink_printf(sink, err, "Sample type: %s\nTotal: %s",
 	                   pp_printable(name, sizeof name, type.ptr, type.len),
-	                   pp_unit_human(total, sizeof total, ranking->total, unit)) != 0)
+	                   view_value_text(total, sizeof total, ranking->total, unit, ranking->shown)) != 0)
 		return -1;
 	if (profile->duration_ns > 0) {
 		struct pp_str ns = PP_LIT("nanoseconds");
@@ -226,7 +249,7 @@ static enum cli_status rank_and_print(const struct viewed *viewed, const char *n
 		if (ranking.rollup.negative)
 			cli_warn("'%s': holds negative values: a difference?", name);
 		choose_rows(&ranking, &request->rows);
-		status = print(&ranking, request);
+		status = choose_unit(&ranking, request, &err) == 0 ? print(&ranking, request) : cli_report(name, &err);
 	}
 	release(&ranking);
 	return status;

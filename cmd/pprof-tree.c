@@ -31,6 +31,7 @@ struct tree {
 	uint32_t *in, *in_first, *out, *out_first;
 	int64_t total;
 	struct pp_regex *peek; /* NULL: every node */
+	struct pp_str unit;    /* of --unit */
 	double sum;            /* of flat values so far */
 };
 
@@ -108,9 +109,21 @@ struct printer {
 	struct pp_buf text;
 };
 
-static int64_t value_of(const struct printer *printer, const int64_t value[2])
+static int64_t value_of(const struct view_rows *rows, const int64_t value[2])
 {
-	return printer->request->rows.mean ? view_mean(value[0], value[1]) : value[0];
+	return rows->mean ? view_mean(value[0], value[1]) : value[0];
+}
+
+static int choose_unit(const struct viewed *viewed, const struct view_rows *rows, struct tree *tree, struct pp_error *err)
+{
+	int64_t least = 0;
+	for (uint32_t n = 0; n < tree->graph.nodes_n; n++) {
+		const struct pp_node *node = &tree->graph.nodes[n];
+		if (pp_frames_at(tree->frames, node->frame)->kind != PP_FRAME_NO_STACK)
+			view_take_least(&least, value_of(rows, node->flat), value_of(rows, node->cum));
+	}
+	return view_unit(rows->unit, pp_sample_type_unit(viewed->profile, viewed->column), view_divided(rows, least),
+	                 view_divided(rows, tree->total), &tree->unit, err);
 }
 
 static double share(int64_t value, int64_t total)
@@ -124,7 +137,7 @@ static int print_edge(struct printer *printer, const struct pp_node *node, const
 	const struct tree *tree = printer->tree;
 	const struct pp_node *other_node = &tree->graph.nodes[is_caller ? edge->from : edge->to];
 	const struct pp_str other = pp_frames_label(tree->frames, other_node->frame);
-	const int64_t weight = value_of(printer, edge->weight);
+	const int64_t weight = value_of(&printer->request->rows, edge->weight);
 	struct pp_str name = pp_frames_label(tree->frames, node->frame);
 	if (printer->for_people) {
 		const char *arrow = is_caller ? "    from " : "    to ";
@@ -141,7 +154,7 @@ static int print_edge(struct printer *printer, const struct pp_node *node, const
 		[FLAT_SHARE] = {.real = (double)NAN},
 		[SUM_SHARE] = {.real = (double)NAN},
 		[CUM] = {.i = view_divided(&printer->request->rows, weight)},
-		[CUM_SHARE] = {.real = share(weight, value_of(printer, node->cum))},
+		[CUM_SHARE] = {.real = share(weight, value_of(&printer->request->rows, node->cum))},
 		[INLINED] = {.i = edge->inlined},
 		[RESIDUAL] = {.i = edge->residual},
 	};
@@ -151,7 +164,7 @@ static int print_edge(struct printer *printer, const struct pp_node *node, const
 static int print_self(struct printer *printer, const struct pp_node *node, double sum, struct pp_error *err)
 {
 	const struct tree *tree = printer->tree;
-	const int64_t flat = value_of(printer, node->flat), cum = value_of(printer, node->cum);
+	const int64_t flat = value_of(&printer->request->rows, node->flat), cum = value_of(&printer->request->rows, node->cum);
 	const union table_cell cells[TREE_COLUMNS] = {
 		[NAME] = {.text = pp_frames_label(tree->frames, node->frame)},
 		[RELATION] = {.text = PP_LIT("self")},
@@ -193,7 +206,7 @@ static int print_tree(struct printer *printer, uint32_t *printed, struct pp_erro
 			return -1;
 		if (!wanted)
 			continue;
-		sum += (double)value_of(printer, node->flat);
+		sum += (double)value_of(&printer->request->rows, node->flat);
 		++*printed;
 		if (print_node(printer, n, sum, err) != 0)
 			return -1;
@@ -230,7 +243,9 @@ static int write_tree(const struct viewed *viewed, const struct request *request
 	uint32_t printed = 0;
 	int status = make_tree(viewed, request, &tree, err);
 	tree_columns(viewed, printer.for_people, columns);
-	if (status == 0 && !(printer.table = table_new(format, columns, TREE_COLUMNS, sink, err)))
+	if (status == 0)
+		status = choose_unit(viewed, &request->rows, &tree, err);
+	if (status == 0 && !(printer.table = table_new_in(tree.unit, format, columns, TREE_COLUMNS, sink, err)))
 		status = -1;
 	if (status == 0)
 		status = print_tree(&printer, &printed, err);
@@ -244,6 +259,13 @@ static int write_tree(const struct viewed *viewed, const struct request *request
 	return status;
 }
 
+/* Lists have no common unit that would fit all, as in the reference: minimum is as auto. */
+static int list_unit(const struct viewed *viewed, const struct view_rows *rows, struct pp_str *unit, struct pp_error *err)
+{
+	const bool minimum = rows->unit && strcmp(rows->unit, "minimum") == 0;
+	return view_unit(minimum ? NULL : rows->unit, pp_sample_type_unit(viewed->profile, viewed->column), 0, 0, unit, err);
+}
+
 static int write_list(const struct viewed *viewed, const struct request *request, enum table_format format,
                       struct pp_sink *sink, struct pp_error *err)
 {
@@ -254,11 +276,14 @@ static int write_list(const struct viewed *viewed, const struct request *request
 	const size_t columns_n = request->traces ? labels_trace_columns_n
 	                         : request->tags ? LABELS_TAG_COLUMNS
 	                                         : labels_comment_columns_n;
+	struct pp_str unit;
+	if (list_unit(viewed, &request->rows, &unit, err) != 0)
+		return -1;
 	labels_tag_columns(viewed, tags);
-	struct table *table = table_new(format, columns, columns_n, sink, err);
+	struct table *table = table_new_in(unit, format, columns, columns_n, sink, err);
 	int status = table ? 0 : -1;
 	if (status == 0 && request->traces)
-		status = labels_print_traces(viewed, &request->rows, (enum pp_granularity)request->by, table, err);
+		status = labels_print_traces(viewed, &request->rows, unit, (enum pp_granularity)request->by, table, err);
 	else if (status == 0 && request->tags)
 		status = labels_print_tags(viewed, &request->rows, table, err);
 	else if (status == 0)

@@ -1,5 +1,6 @@
 #include "cmd/table.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@ struct table {
 	size_t columns_n;
 	struct pp_sink *sink;
 	uint64_t rows;
+	struct pp_str unit; /* to show values in; "": their own */
+	char **names;       /* by column: NAME:UNIT of those that are shown in it, else NULL */
 	/* TABLE_ALIGNED holds everything back until widths are known: NUL-terminated cells in reading
 	 * order, the headings first. */
 	struct pp_buf held;
@@ -36,6 +39,20 @@ static bool is_number(const struct table_column *column)
 	return column->type != TABLE_TEXT;
 }
 
+/* Whether a column of table, which may be NULL, is shown in the unit of the table. */
+static bool is_converted(const struct table *table, size_t i)
+{
+	return table && table->names[i];
+}
+
+/* The number of a converted cell, for programs. */
+static const char *decimal(char *out, size_t out_n, const struct table *table, const struct table_column *column,
+                           const union table_cell *cell)
+{
+	return column->type == TABLE_INTEGER ? pp_unit_decimal(out, out_n, cell->i, column->unit, table->unit)
+	                                     : pp_unit_decimal_real(out, out_n, cell->real, column->unit, table->unit);
+}
+
 /* ---- TSV ---- */
 
 static int real_text(char *out, size_t out_n, const struct table_column *column, double value)
@@ -46,10 +63,12 @@ static int real_text(char *out, size_t out_n, const struct table_column *column,
 	return snprintf(out, out_n, column->type == TABLE_SHARE ? "%.6g" : "%.10g", value + 0.0);
 }
 
-static int tsv_cell(struct table *table, const struct table_column *column, const union table_cell *cell,
-                    struct pp_error *err)
+static int tsv_cell(struct table *table, size_t i, const union table_cell *cell, struct pp_error *err)
 {
-	char text[40];
+	const struct table_column *column = &table->columns[i];
+	char text[64];
+	if (is_converted(table, i) && (column->type == TABLE_INTEGER || isfinite(cell->real)))
+		return pp_sink_str(table->sink, decimal(text, sizeof text, table, column, cell), err);
 	switch (column->type) {
 	case TABLE_INTEGER:
 		return pp_sink_i64(table->sink, cell->i, err);
@@ -57,6 +76,7 @@ static int tsv_cell(struct table *table, const struct table_column *column, cons
 	case TABLE_REAL:
 		real_text(text, sizeof text, column, cell->real);
 		return pp_sink_str(table->sink, text, err);
+	case TABLE_DECIMAL:
 	case TABLE_TEXT:
 		break;
 	}
@@ -68,26 +88,42 @@ static int tsv_row(struct table *table, const union table_cell *cells, struct pp
 	for (size_t i = 0; i < table->columns_n; i++) {
 		if (i > 0 && pp_sink_str(table->sink, "\t", err) != 0)
 			return -1;
-		if (tsv_cell(table, &table->columns[i], &cells[i], err) != 0)
+		if (tsv_cell(table, i, &cells[i], err) != 0)
 			return -1;
 	}
 	return pp_sink_str(table->sink, "\n", err);
+}
+
+static const char *name_of(const struct table *table, size_t i)
+{
+	return is_converted(table, i) ? table->names[i] : table->columns[i].name;
 }
 
 static int tsv_header(struct table *table, struct pp_error *err)
 {
 	for (size_t i = 0; i < table->columns_n; i++)
 		if ((i > 0 && pp_sink_str(table->sink, "\t", err) != 0) ||
-		    pp_escape(table->sink, pp_str_of(table->columns[i].name), 0, err) != 0)
+		    pp_escape(table->sink, pp_str_of(name_of(table, i)), 0, err) != 0)
 			return -1;
 	return pp_sink_str(table->sink, "\n", err);
 }
 
 /* ---- JSON ---- */
 
+/* What pp_unit_decimal wrote: a whole number stays one. */
+static void json_decimal(struct pp_json *row, const char *name, const char *text)
+{
+	errno = 0;
+	const long long whole = strtoll(text, NULL, 10);
+	if (errno == 0 && !strchr(text, '.'))
+		pp_json_i64(row, name, whole);
+	else
+		pp_json_real(row, name, strtod(text, NULL));
+}
+
 static void json_cell(struct pp_json *row, const struct table_column *column, const union table_cell *cell)
 {
-	char text[40];
+	char text[64];
 	switch (column->type) {
 	case TABLE_INTEGER:
 		pp_json_i64(row, column->name, cell->i);
@@ -99,6 +135,9 @@ static void json_cell(struct pp_json *row, const struct table_column *column, co
 			pp_json_real(row, column->name, strtod(text, NULL));
 		else
 			pp_json_null(row, column->name);
+		break;
+	case TABLE_DECIMAL:
+		json_decimal(row, column->name, cell->text.ptr);
 		break;
 	case TABLE_TEXT:
 		pp_json_str(row, column->name, cell->text);
@@ -116,7 +155,17 @@ struct pp_json *table_row_json(const struct table_column *columns, size_t column
 
 static int json_row(struct table *table, const union table_cell *cells, struct pp_error *err)
 {
-	struct pp_json *row = table_row_json(table->columns, table->columns_n, cells);
+	struct pp_json *row = pp_json_object();
+	char text[64];
+	for (size_t i = 0; i < table->columns_n; i++) {
+		const struct table_column *column = &table->columns[i];
+		if (!is_converted(table, i))
+			json_cell(row, column, &cells[i]);
+		else if (column->type == TABLE_REAL && !isfinite(cells[i].real))
+			pp_json_null(row, table->names[i]);
+		else
+			json_decimal(row, table->names[i], decimal(text, sizeof text, table, column, &cells[i]));
+	}
 	int result = pp_sink_str(table->sink, table->rows > 0 ? ",\n" : "\n", err);
 	if (result == 0)
 		result = pp_json_write(row, 0, table->sink, err);
@@ -132,13 +181,21 @@ static bool has_family(struct pp_str unit)
 	return pp_unit_find(unit, &factor) != PP_UNIT_NONE;
 }
 
-static void human_cell(char *out, size_t out_n, const struct table_column *column, const union table_cell *cell)
+/* A value with its unit: that of the table, or the one that fits. */
+static const char *value_text(char *out, size_t out_n, const struct table *table, size_t i, int64_t value)
 {
+	return is_converted(table, i) ? pp_unit_label(out, out_n, value, table->columns[i].unit, table->unit)
+	                              : pp_unit_human(out, out_n, value, table->columns[i].unit);
+}
+
+static void human_cell(char *out, size_t out_n, const struct table *table, size_t i, const union table_cell *cell)
+{
+	const struct table_column *column = &table->columns[i];
 	char text[CELL_MAX];
 	switch (column->type) {
 	case TABLE_INTEGER:
 		snprintf(out, out_n, "%s%s", column->signs && cell->i > 0 ? "+" : "",
-		         pp_unit_human(text, sizeof text, cell->i, column->unit));
+		         value_text(text, sizeof text, table, i, cell->i));
 		break;
 	case TABLE_SHARE:
 		if (!isfinite(cell->real))
@@ -150,10 +207,11 @@ static void human_cell(char *out, size_t out_n, const struct table_column *colum
 		if (!isfinite(cell->real))
 			snprintf(out, out_n, "-");
 		else if (has_family(column->unit) && fabs(cell->real) < 0x1p62)
-			pp_unit_human(out, out_n, (int64_t)llround(cell->real), column->unit);
+			value_text(out, out_n, table, i, (int64_t)llround(cell->real));
 		else
 			snprintf(out, out_n, "%.4g", cell->real + 0.0);
 		break;
+	case TABLE_DECIMAL:
 	case TABLE_TEXT:
 		pp_printable(out, out_n, cell->text.ptr, cell->text.len);
 		break;
@@ -227,11 +285,11 @@ static int human_row(struct table *table, const union table_cell *cells, struct 
 		return -1;
 	for (size_t k = 0; k < table->shown_n; k++) {
 		size_t i = table->shown[k];
-		const struct table_column *column = &table->columns[i];
+		const char *title = table->columns[i].title;
 		if (cells)
-			human_cell(text, sizeof text, column, &cells[i]);
+			human_cell(text, sizeof text, table, i, &cells[i]);
 		else
-			pp_printable(text, sizeof text, column->title, strlen(column->title));
+			pp_printable(text, sizeof text, title, strlen(title));
 		if (markdown && (pp_sink_str(table->sink, " ", err) != 0 || markdown_cell(table, text, err) != 0))
 			return -1;
 		if (!markdown && hold_cell(table, i, text, err) != 0)
@@ -275,18 +333,45 @@ static void show_columns(struct table *table, bool numbers)
 			table->shown[table->shown_n++] = i;
 }
 
+/* Names the columns that can be shown in the unit of the table. False without memory. */
+static bool name_converted(struct table *table)
+{
+	struct pp_str same;
+	for (size_t i = 0; i < table->columns_n && table->unit.len > 0; i++) {
+		const struct table_column *column = &table->columns[i];
+		const size_t n = strlen(column->name) + 1;
+		if (column->type > TABLE_REAL || pp_unit_choose(column->unit, table->unit, &same) != 0)
+			continue;
+		table->names[i] = malloc(n + table->unit.len + 1);
+		if (!table->names[i])
+			return false;
+		memcpy(table->names[i], column->name, n - 1);
+		table->names[i][n - 1] = ':';
+		memcpy(table->names[i] + n, table->unit.ptr, table->unit.len);
+		table->names[i][n + table->unit.len] = '\0';
+	}
+	return true;
+}
+
 struct table *table_new(enum table_format format, const struct table_column *columns, size_t columns_n,
                         struct pp_sink *sink, struct pp_error *err)
+{
+	return table_new_in(PP_LIT(""), format, columns, columns_n, sink, err);
+}
+
+struct table *table_new_in(struct pp_str unit, enum table_format format, const struct table_column *columns,
+                           size_t columns_n, struct pp_sink *sink, struct pp_error *err)
 {
 	struct table *table = calloc(1, sizeof *table);
 	if (!table) {
 		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
 		return NULL;
 	}
-	*table = (struct table){.format = format, .columns = columns, .columns_n = columns_n, .sink = sink};
+	*table = (struct table){.format = format, .columns = columns, .columns_n = columns_n, .sink = sink, .unit = unit};
+	table->names = calloc(columns_n + 1, sizeof *table->names);
 	table->widths = calloc(columns_n, sizeof *table->widths);
 	table->shown = calloc(columns_n, sizeof *table->shown);
-	if (!table->widths || !table->shown) {
+	if (!table->names || !table->widths || !table->shown || !name_converted(table)) {
 		pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "out of memory");
 	} else {
 		show_columns(table, true);
@@ -303,6 +388,9 @@ void table_free(struct table *table)
 	if (!table)
 		return;
 	pp_buf_release(&table->held);
+	for (size_t i = 0; i < table->columns_n && table->names; i++)
+		free(table->names[i]);
+	free(table->names);
 	free(table->widths);
 	free(table->shown);
 	free(table);

@@ -18,6 +18,7 @@ enum table_type {
 	TABLE_INTEGER, /* i; TSV: raw, in the base unit; people: with unit, signed where signs is set */
 	TABLE_SHARE,   /* real, 1 = all; TSV, JSON: 6 significant digits; people: percent */
 	TABLE_REAL,    /* real; TSV, JSON: 10 significant digits. NAN: nothing in TSV, null in JSON, "-" for people */
+	TABLE_DECIMAL, /* text, a number as pp_unit_decimal writes it */
 	TABLE_TEXT     /* text, raw bytes: escaped in TSV, masked for people */
 };
 
@@ -39,6 +40,10 @@ struct table;
 /* columns and sink must outlive the table; cells are only read during the call. */
 struct table *table_new(enum table_format format, const struct table_column *columns, size_t columns_n,
                         struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
+/* The same, with the values of all columns whose unit can be converted in this one: "" is none. In TSV and JSON, numbers
+ * are those of pp_unit_decimal and the columns are called NAME:UNIT. */
+struct table *table_new_in(struct pp_str unit, enum table_format format, const struct table_column *columns,
+                           size_t columns_n, struct pp_sink *sink, struct pp_error *err) PP_MUSTUSE;
 void table_free(struct table *table);
 int table_row(struct table *table, const union table_cell *cells, struct pp_error *err) PP_MUSTUSE;
 int table_end(struct table *table, struct pp_error *err) PP_MUSTUSE; /* flushes what alignment held back */

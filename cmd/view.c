@@ -143,6 +143,35 @@ int64_t view_divided(const struct view_rows *rows, int64_t value)
 	return (int64_t)shown;
 }
 
+int view_unit(const char *asked, struct pp_str from, int64_t least, int64_t total, struct pp_str *unit, struct pp_error *err)
+{
+	char names[200], word[100], own[100];
+	*unit = PP_LIT("");
+	if (!asked || !*asked || strcmp(asked, "auto") == 0)
+		return 0;
+	if (strcmp(asked, "minimum") == 0) {
+		*unit = pp_unit_of_report(least, total, from);
+		return 0;
+	}
+	if (pp_unit_choose(from, pp_str_of(asked), unit) == 0)
+		return 0;
+	return pp_fail(err, PP_EUSAGE, PP_NO_OFFSET, "--unit '%s': values in '%s' can be shown in: auto, minimum%s%s",
+	               pp_printable(word, sizeof word, asked, strlen(asked)), pp_printable(own, sizeof own, from.ptr, from.len),
+	               from.len > 0 ? ", " : "", pp_unit_names(names, sizeof names, from));
+}
+
+void view_take_least(int64_t *least, int64_t flat, int64_t cum)
+{
+	const uint64_t size = pp_abs_i64(flat != 0 ? flat : cum);
+	if (size > 0 && size <= INT64_MAX && (*least == 0 || (int64_t)size < *least))
+		*least = (int64_t)size;
+}
+
+const char *view_value_text(char *out, size_t out_n, int64_t value, struct pp_str from, struct pp_str unit)
+{
+	return unit.len > 0 ? pp_unit_label(out, out_n, value, from, unit) : pp_unit_human(out, out_n, value, from);
+}
+
 enum cli_status view_check_rows(const struct view_rows *rows)
 {
 	return rows->divide_by == 0 ? cli_usage("cannot divide by 0") : CLI_OK;

@@ -48,9 +48,13 @@ struct view_rows {
 	double divide_by;     /* shown values are, rounded to 0; shares stay */
 	double node_fraction; /* rows of less than this share of the sum go */
 	uint64_t node_count;  /* rows after so many go; 0 is all */
+	const char *unit;     /* to show values in: see view_unit */
 };
-#define VIEW_ROWS_INIT {false, false, 1, 0, 0}
+#define VIEW_ROWS_INIT {false, false, 1, 0, 0, NULL}
+#define VIEW_UNIT_OPTION(name)                                                                             \
+	{"unit", 0, CLI_STRING, (name), "UNIT", "show values in this unit; minimum: that of the smallest row", 0, 0, NULL}
 #define VIEW_ROW_OPTIONS(r)                                                                                \
+	VIEW_UNIT_OPTION(&(r)->unit),                                                                      \
 	{"mean", 0, CLI_FLAG, &(r)->mean, NULL, "divide values by those of the first sample type", 0, 0, NULL}, \
 	{"divide-by", 0, CLI_REAL, &(r)->divide_by, "N", "divide the values shown, rounding to 0", 0, 0, NULL}, \
 	{"drop-negative", 0, CLI_FLAG, &(r)->drop_negative, NULL, "leave out rows below 0", 0, 0, NULL}, \
@@ -79,6 +83,14 @@ int64_t view_total(const struct viewed *viewed, bool mean);
 int64_t view_mean(int64_t value, int64_t of);
 /* value * 1/divide_by, without its fraction. */
 int64_t view_divided(const struct view_rows *rows, int64_t value);
+/* The unit that --unit asks for, of values in unit from: "" where nothing is asked for, or auto: programs get values as
+ * they are, people each in the unit that fits. For minimum, it is pp_unit_of_report of the smallest size among the rows
+ * shown but 0, and of the total. PP_EUSAGE names those that can be. */
+int view_unit(const char *asked, struct pp_str from, int64_t least, int64_t total, struct pp_str *unit, struct pp_error *err) PP_MUSTUSE;
+/* Takes a row into the smallest size: its flat value, or where that is 0 the cumulative one. */
+void view_take_least(int64_t *least, int64_t flat, int64_t cum);
+/* value as people read it: in unit, or the one that fits. */
+const char *view_value_text(char *out, size_t out_n, int64_t value, struct pp_str from, struct pp_str unit);
 enum cli_status view_check_rows(const struct view_rows *rows);
 void viewed_release(struct viewed *viewed);
 

@@ -193,6 +193,110 @@ const char *pp_unit_label(char *out, size_t out_n, int64_t value, struct pp_str 
 	return out;
 }
 
+int pp_unit_choose(struct pp_str from, struct pp_str asked, struct pp_str *chosen)
+{
+	const struct unit *known = find(from), *wanted = find(asked);
+
+	if (known && wanted && known->family == wanted->family) {
+		*chosen = pp_str_of(wanted->shown);
+		return 0;
+	}
+	*chosen = from;
+	return !known && from.len > 0 && pp_str_eq(from, asked) ? 0 : -1;
+}
+
+const char *pp_unit_names(char *out, size_t out_n, struct pp_str from)
+{
+	const struct unit *known = find(from);
+	size_t at = 0;
+
+	snprintf(out, out_n, "%.*s", (int)(from.len < 64 ? from.len : 64), known ? "" : from.ptr);
+	for (size_t i = 0; known && i < PP_COUNT(units) && at < out_n; i++)
+		if (units[i].family == known->family) {
+			const int n = snprintf(out + at, out_n - at, "%s%s", at > 0 ? ", " : "", units[i].shown);
+			at += n > 0 ? (size_t)n : 0;
+		}
+	return out;
+}
+
+struct pp_str pp_unit_of_report(int64_t least, int64_t total, struct pp_str from)
+{
+	struct pp_str of_least, of_total;
+
+	if (!find(from))
+		return from;
+	if (least == 0)
+		least = total;
+	(void)pp_unit_scale(least, from, PP_LIT("minimum"), &of_least);
+	(void)pp_unit_scale(total, from, PP_LIT("minimum"), &of_total);
+	if (!pp_str_eq(of_least, of_total) && least < total / 100 + (total % 100 != 0))
+		(void)pp_unit_scale(100 * least, from, PP_LIT("minimum"), &of_least);
+	return of_least;
+}
+
+/* The exponent of "1.5e-07". */
+static int exponent_of(const char *scientific)
+{
+	const char *e = strchr(scientific, 'e');
+	int exponent = 0;
+
+	for (const char *digit = e ? e + 2 : ""; *digit; digit++)
+		exponent = 10 * exponent + (*digit - '0');
+	return e && e[1] == '-' ? -exponent : exponent;
+}
+
+/* Plain decimals of so many significant digits, without zeros at the end. */
+static const char *print_decimal(char *out, size_t out_n, double value, int digits)
+{
+	char scientific[64];
+
+	snprintf(scientific, sizeof scientific, "%.*e", digits - 1, value);
+	const int decimals = digits - 1 - exponent_of(scientific);
+	snprintf(out, out_n, "%.*f", decimals > 0 ? decimals : 0, value);
+	if (strchr(out, '.')) {
+		size_t n = strlen(out);
+		while (out[n - 1] == '0')
+			n--;
+		out[out[n - 1] == '.' ? n - 1 : n] = '\0';
+	}
+	if (strcmp(out, "-0") == 0)
+		snprintf(out, out_n, "0");
+	return out;
+}
+
+/* How many `to` one of `from` is, or by how many a value is to be divided: one of the two is 1, so that no digit is
+ * lost twice. */
+static double ratio(struct pp_str from, struct pp_str to, double *divisor)
+{
+	double a, b;
+
+	pp_unit_find(from, &a);
+	pp_unit_find(to, &b);
+	*divisor = a < b ? b / a : 1;
+	return a < b ? 1 : a / b;
+}
+
+const char *pp_unit_decimal(char *out, size_t out_n, int64_t value, struct pp_str from, struct pp_str to)
+{
+	double divisor;
+	const double factor = ratio(from, to, &divisor);
+	int64_t whole;
+
+	if (divisor == 1 && factor < 0x1p62 && !__builtin_mul_overflow(value, (int64_t)factor, &whole)) {
+		snprintf(out, out_n, "%lld", (long long)whole);
+		return out;
+	}
+	return print_decimal(out, out_n, (double)value * factor / divisor, 15);
+}
+
+const char *pp_unit_decimal_real(char *out, size_t out_n, double value, struct pp_str from, struct pp_str to)
+{
+	double divisor;
+	const double factor = ratio(from, to, &divisor);
+
+	return print_decimal(out, out_n, value * factor / divisor, 10);
+}
+
 const char *pp_percent(char *out, size_t out_n, int64_t value, int64_t total)
 {
 	const double share = total == 0 ? 0 : fabs((double)value / (double)total) * 100;

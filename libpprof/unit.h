@@ -25,6 +25,21 @@ double pp_unit_scale(int64_t value, struct pp_str from, struct pp_str to, struct
 /* The same as a label: at most two decimals, then the unit; "0" without one. */
 const char *pp_unit_label(char *out, size_t out_n, int64_t value, struct pp_str from, struct pp_str to);
 
+/* Which unit values of unit from are shown in, when `asked` is what somebody wants: the short name of one of the same
+ * family, or from itself where it has none and is asked for. -1 for any other. */
+int pp_unit_choose(struct pp_str from, struct pp_str asked, struct pp_str *chosen) PP_MUSTUSE;
+/* The names that pp_unit_choose takes, as "ns, us, ms". Returns out. */
+const char *pp_unit_names(char *out, size_t out_n, struct pp_str from);
+/* One unit for a whole report, as the reference chooses it: that which fits the smallest value, or where that is small
+ * beside the total, 100 times the smallest. least and total in unit from; least 0: there is none. */
+struct pp_str pp_unit_of_report(int64_t least, int64_t total, struct pp_str from);
+
+/* value, given in unit from, in unit to of the same family, for programs: plain decimals, never with an exponent; exact
+ * where it is whole and fits 64 bits, else of 15 significant digits (of a real number 10); no zeros at the end. 64
+ * bytes are always enough. */
+const char *pp_unit_decimal(char *out, size_t out_n, int64_t value, struct pp_str from, struct pp_str to);
+const char *pp_unit_decimal_real(char *out, size_t out_n, double value, struct pp_str from, struct pp_str to);
+
 /* value / total as the reference prints a share, but signed: "-12.50%"; "0%" when total is 0. */
 const char *pp_percent(char *out, size_t out_n, int64_t value, int64_t total);
 

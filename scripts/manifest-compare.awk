@@ -56,6 +56,8 @@ function label(v, from, to,    f, t, base, i, u, best, text) {
 function same(printed, value,    n, u, f) {
 	n = printed; sub(/[^-0-9.].*$/, "", n)
 	u = substr(printed, length(n) + 1)
+	# Shown in one unit, it is that of the reference, which gives 0 none.
+	if (shown in factor && u != shown && printed != "0") return 0
 	if (u == "" && printed == "0" && report_unit == "" && unit_find(out_unit) != "") report_unit = unit_find(out_unit)
 	if (u == "" && printed == "0" && report_unit != "") u = report_unit
 	if (u != "") report_unit = u
@@ -125,7 +127,10 @@ file == 1 { want[++w] = $0; next }
 
 # ---- ours ----
 
-FNR == 1 { next }
+FNR == 1 {
+	if (match($0, /(flat|sum):[^\t]*/)) { shown = substr($0, RSTART, RLENGTH); sub(/^[^:]*:/, "", shown); unit = shown }
+	next
+}
 command == "top" {
 	if ($5 == "(no stack)") { no_stack += $2; next }
 	g++

@@ -10,7 +10,7 @@ function scale(cost) { sub(/^-?[0-9.]+/, "", cost); return cost in factor ? fact
 function size(x) { return x < 0 ? -x : x }
 # Each side of a comparison may print 0 for what it rounds to 0 in its unit.
 function equal(a, b,    d) {
-	if (a == b) return 1
+	if (a == b || exact) return a == b
 	if (a == "0") return report_unit != "" && size(b * scale(b)) < 0.0051 * scale("1" report_unit) || size(b * scale(b)) == 0
 	if (b == "0") return size(a * scale(a)) < 0.0051 * scale(a)
 	d = size(a * scale(a) - b * scale(b))

@@ -214,3 +214,62 @@ flat    flat%   cum     cum%  flat error  name
 0${TAB}700${TAB}shop::main" ]
 	[ "$(rows --all-frames h | head -n 1)" = "700${TAB}700${TAB}prof_backtrace_impl" ]
 }
+
+@test "--unit: the header names it, numbers are plain decimals" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'cpu:nanoseconds\tstack\n1234567890123\ta;b\n7\ta;c\n' >cpu
+	columns() { tool pprof-top "$@" cpu | cut -f 1,3,5,7; }
+	run columns --unit ms
+	is "flat:ms${TAB}cum:ms${TAB}name${TAB}flat_error:ms
+1234567.890123${TAB}1234567.890123${TAB}b${TAB}
+0.000007${TAB}0.000007${TAB}c${TAB}
+0${TAB}1234567.89013${TAB}a${TAB}"
+	run columns --unit hours --limit 2
+	is "flat:hrs${TAB}cum:hrs${TAB}name${TAB}flat_error:hrs
+0.342935525034167${TAB}0.342935525034167${TAB}b${TAB}
+0.00000000000194444444444444${TAB}0.00000000000194444444444444${TAB}c${TAB}"
+	run columns --unit ns --limit 1
+	[ "${lines[1]}" = "1234567890123${TAB}1234567890123${TAB}b${TAB}" ]
+	run columns --limit 1
+	want=$output
+	for unit in auto ''; do
+		run columns --unit "$unit" --limit 1
+		is "$want"
+	done
+	run columns --unit minimum
+	[ "${lines[0]}" = "flat:ns${TAB}cum:ns${TAB}name${TAB}flat_error:ns" ]
+	run columns --unit minimum --divide-by 7000 --limit 1 # of 0, 176366841 and 176366841
+	[ "${lines[0]}" = "flat:ms${TAB}cum:ms${TAB}name${TAB}flat_error:ms" ]
+	run columns --unit minimum --limit 1
+	[ "${lines[1]}" = "1234.567890123${TAB}1234.567890123${TAB}b${TAB}" ]
+	run bash -c "'$PP_BUILD/pprof-top' --unit s --format json cpu | jq -c 'map([(.[\"flat:s\"] * 1e9 | round), .[\"cum:s\"] == 1234.56789013, .flat])'"
+	is '[[1234567890123,false,null],[7,false,null],[0,true,null]]'
+	run bash -c "'$PP_BUILD/pprof-top' --unit s --format table cpu | tail -n 3 | cut -c 1-40"
+	is "1234.57s  100.00%  1234.57s  100.00%    
+       0    0.00%         0    0.00%    
+       0    0.00%  1234.57s  100.00%    "
+}
+
+@test "--unit: what cannot be is refused, with what can" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'a:bytes\tb:widgets\tc:\tstack\n1\t2\t3\tx\n' >three
+	run tool pprof-top -s a --unit ms three
+	status_is 2
+	is "pprof-top: 'three': --unit 'ms': values in 'bytes' can be shown in: auto, minimum, B, kB, MB, GB, TB, PB"
+	run tool pprof-top -s b --unit widget three
+	status_is 2
+	is "pprof-top: 'three': --unit 'widget': values in 'widgets' can be shown in: auto, minimum, widgets"
+	run tool pprof-tree -s c --unit B -o out three
+	status_is 2
+	[ ! -e out ]
+	is "pprof-tree: 'three': --unit 'B': values in '' can be shown in: auto, minimum"
+	run tool pprof-tree --tags -s b --unit kB three
+	status_is 2
+	run tool pprof-list -s a --unit s x three
+	status_is 2
+	run tool pprof-dot -s a --unit s three
+	status_is 2
+	run bash -c "'$PP_BUILD/pprof-top' -s b --unit widgets three | cut -f 1-3"
+	is "flat:widgets${TAB}flat_share${TAB}cum:widgets
+2${TAB}1${TAB}2"
+}

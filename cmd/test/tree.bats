@@ -109,3 +109,34 @@ request${TAB}5${TAB}bytes${TAB}2${TAB}0.2${TAB}10${TAB}1"
 	is "comment
 #total before filters: samples/count 108"
 }
+
+@test "--unit in every kind of list, and in call graphs and sources" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'cpu:milliseconds\tnumlabel:n:bytes\tstack\n1500\t2048\ta;b (b.c:3)\n250\t\ta\n' >cpu
+	run bash -c "'$PP_BUILD/pprof-tree' --unit s cpu | cut -f 1-4,7"
+	is "name${TAB}relation${TAB}other${TAB}flat:s${TAB}cum:s
+b${TAB}caller${TAB}a${TAB}0${TAB}1.5
+b${TAB}self${TAB}${TAB}1.5${TAB}1.5
+a${TAB}self${TAB}${TAB}0.25${TAB}1.75
+a${TAB}callee${TAB}b${TAB}0${TAB}1.5"
+	run bash -c "'$PP_BUILD/pprof-tree' --tags --unit us cpu"
+	is "key${TAB}value${TAB}unit${TAB}sum:us${TAB}share${TAB}key_sum:us${TAB}key_share
+n${TAB}2048${TAB}bytes${TAB}1500000${TAB}0.857143${TAB}1500000${TAB}0.857143"
+	run bash -c "'$PP_BUILD/pprof-tree' --traces --unit s cpu | cut -f 2-5"
+	is "kind${TAB}name${TAB}value${TAB}unit
+sample${TAB}cpu${TAB}1.5${TAB}s
+number${TAB}n${TAB}2048${TAB}bytes
+frame${TAB}b${TAB}0${TAB}
+frame${TAB}a${TAB}0${TAB}
+sample${TAB}cpu${TAB}0.25${TAB}s
+frame${TAB}a${TAB}0${TAB}"
+	run bash -c "'$PP_BUILD/pprof-list' --unit s . cpu 2>/dev/null | cut -f 1-3,5"
+	has "1.5${TAB}1.5${TAB}3${TAB}b.c"
+	run bash -c "'$PP_BUILD/pprof-list' --unit minimum --format table b cpu 2>/dev/null"
+	has "Total: 1.75s"
+	run bash -c "'$PP_BUILD/pprof-dot' --unit hrs cpu | grep -o 'total [^\\]*'"
+	is "total 0"
+	run bash -c "'$PP_BUILD/pprof-dot' --unit us cpu | grep -o 'total [^\\]*\|of [0-9][^\\]*)'"
+	is "total 1750000us
+of 1750000us (100%)"
+}

@@ -76,12 +76,98 @@ static void test_percent(void **state)
 	assert_string_equal(pp_percent(out, sizeof out, INT64_MIN, INT64_MAX), "-100%");
 }
 
+static void test_choose(void **state)
+{
+	static const struct {
+		const char *from, *asked, *chosen; /* NULL: refused */
+	} cases[] = {
+		{"nanoseconds", "milliseconds", "ms"}, {"nanoseconds", "\xc2\xb5s", "us"}, {"bytes", "kb", "kB"},
+		{"GCU", "nanogcu", "n*GCU"},           {"count", "count", "count"},        {"count", "ms", NULL},
+		{"nanoseconds", "MB", NULL},           {"nanoseconds", "bogus", NULL},     {"bytes", "count", NULL},
+		{"", "", NULL},                        {"widgets", "widget", NULL},        {"nanoseconds", "", NULL},
+	};
+	struct pp_str chosen;
+	char out[100];
+
+	(void)state;
+	for (size_t i = 0; i < PP_COUNT(cases); i++) {
+		const int status = pp_unit_choose(pp_str_of(cases[i].from), pp_str_of(cases[i].asked), &chosen);
+		assert_int_equal(status, cases[i].chosen ? 0 : -1);
+		if (cases[i].chosen)
+			assert_true(pp_str_eq(chosen, pp_str_of(cases[i].chosen)));
+	}
+	assert_string_equal(pp_unit_names(out, sizeof out, PP_LIT("seconds")), "ns, us, ms, s, hrs");
+	assert_string_equal(pp_unit_names(out, sizeof out, PP_LIT("widgets")), "widgets");
+	assert_string_equal(pp_unit_names(out, 8, PP_LIT("seconds")), "ns, us,");
+}
+
+static void test_decimal(void **state)
+{
+	static const struct {
+		int64_t value;
+		const char *from, *to, *text;
+	} cases[] = {
+		{123456789, "ns", "ms", "123.456789"},
+		{-123456789, "ns", "s", "-0.123456789"},
+		{1, "ns", "hrs", "0.000000000000277777777777778"},
+		{1500, "ms", "ns", "1500000000"},
+		{INT64_MAX, "bytes", "B", "9223372036854775807"},
+		{INT64_MIN, "bytes", "B", "-9223372036854775808"},
+		{999999999999999, "ns", "us", "999999999999.999"},
+		{9999999999999996, "ns", "us", "10000000000000"},
+		{512, "bytes", "kB", "0.5"},
+		{1000000, "ns", "ms", "1"},
+		{0, "ns", "hrs", "0"},
+		{7, "count", "count", "7"},
+		{1, "nanogcu", "P*GCU", "0.000000000000000000000001"},
+	};
+	char out[64];
+
+	(void)state;
+	for (size_t i = 0; i < PP_COUNT(cases); i++)
+		assert_string_equal(pp_unit_decimal(out, sizeof out, cases[i].value, pp_str_of(cases[i].from),
+		                                    pp_str_of(cases[i].to)),
+		                    cases[i].text);
+	assert_string_equal(pp_unit_decimal_real(out, sizeof out, 1234567.891234, PP_LIT("ns"), PP_LIT("ms")),
+	                    "1.234567891");
+	assert_string_equal(pp_unit_decimal_real(out, sizeof out, -0.0, PP_LIT("ns"), PP_LIT("ms")), "0");
+	assert_string_equal(pp_unit_decimal_real(out, sizeof out, 2.5, PP_LIT("count"), PP_LIT("count")), "2.5");
+}
+
+static void test_of_report(void **state)
+{
+	static const struct {
+		int64_t least, total;
+		const char *from, *unit;
+	} cases[] = {
+		{10, 65, "milliseconds", "ms"},
+		{10, 5000, "milliseconds", "s"},     /* 1s is 100 times 10ms */
+		{10, 1000, "milliseconds", "ms"},    /* 100 times the smallest is the total and not less */
+		{1, 3600, "seconds", "s"},           /* 100s is no hour */
+		{100, 720000, "seconds", "hrs"},
+		{0, 3600, "seconds", "hrs"},
+		{0, 0, "nanoseconds", "s"},
+		{1, INT64_MAX, "nanoseconds", "ns"},
+		{700, 11360276, "bytes", "kB"},
+		{1, 1000, "count", "count"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < PP_COUNT(cases); i++) {
+		const struct pp_str unit = pp_unit_of_report(cases[i].least, cases[i].total, pp_str_of(cases[i].from));
+		assert_true(pp_str_eq(unit, pp_str_of(cases[i].unit)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_human),
 		cmocka_unit_test(test_percent),
+		cmocka_unit_test(test_choose),
+		cmocka_unit_test(test_decimal),
+		cmocka_unit_test(test_of_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
