@@ -25,7 +25,9 @@ struct spot {
 };
 
 struct debuginfo {
-	Dwarf *debug;
+	Dwarf *debug, *alt;
+	uint32_t split_missing;
+	const char *split_name; /* of the first that is missing */
 	struct pp_arena *arena;
 	struct pp_intern *files; /* names that were put together */
 	struct pp_buf scratch;
@@ -57,7 +59,7 @@ static int no_memory(struct pp_error *err)
 	return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for debug information");
 }
 
-struct debuginfo *debuginfo_open(struct object *object, struct pp_error *err)
+struct debuginfo *debuginfo_open(struct object *object, struct object *alt, struct pp_error *err)
 {
 	struct debuginfo *info = calloc(1, sizeof *info);
 
@@ -72,10 +74,14 @@ struct debuginfo *debuginfo_open(struct object *object, struct pp_error *err)
 	}
 	info->debug = dwarf_begin_elf(object_elf(object), DWARF_C_READ, NULL);
 	if (!info->debug) {
-		pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "debug information: %s", dwarf_errmsg(-1));
+		pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "debug information: %s%s", dwarf_errmsg(-1),
+		        object_is_zstd(object) ? " that this libdw reads: it is compressed with zstd" : "");
 		debuginfo_close(info);
 		return NULL;
 	}
+	info->alt = alt ? dwarf_begin_elf(object_elf(alt), DWARF_C_READ, NULL) : NULL;
+	if (info->alt)
+		dwarf_setalt(info->debug, info->alt);
 	return info;
 }
 
@@ -84,6 +90,7 @@ void debuginfo_close(struct debuginfo *info)
 	if (!info)
 		return;
 	dwarf_end(info->debug);
+	dwarf_end(info->alt);
 	pp_buf_release(&info->scratch);
 	pp_intern_free(info->files);
 	pp_arena_free(info->arena);
@@ -414,6 +421,16 @@ static int resolve_unit(struct unit *unit, Dwarf_Die *die, Dwarf_Die *root, stru
 	return 0;
 }
 
+static void note_missing(struct debuginfo *info, Dwarf_Die *skeleton)
+{
+	const char *name = text_of(skeleton, DW_AT_dwo_name);
+
+	if (!name)
+		name = text_of(skeleton, DW_AT_GNU_dwo_name);
+	if (info->split_missing++ == 0)
+		info->split_name = name ? name : "";
+}
+
 static int resolve_units(struct unit *unit, struct code *code)
 {
 	Dwarf_CU *cu = NULL, *next;
@@ -424,10 +441,19 @@ static int resolve_units(struct unit *unit, struct code *code)
 		cu = next;
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
 			continue;
-		if (resolve_unit(unit, &die, type == DW_UT_skeleton && split.cu ? &split : &die, code) != 0)
+		const bool is_split = type == DW_UT_skeleton;
+		if (resolve_unit(unit, &die, is_split && split.cu ? &split : &die, code) != 0)
 			return -1;
+		if (is_split && !split.cu && unit->hits_n > 0)
+			note_missing(unit->info, &die);
 	}
 	return 0;
+}
+
+uint32_t debuginfo_split_missing(const struct debuginfo *info, const char **name)
+{
+	*name = info->split_name;
+	return info->split_missing;
 }
 
 int debuginfo_resolve(struct debuginfo *info, const uint64_t *addresses, struct code *code, uint32_t n,

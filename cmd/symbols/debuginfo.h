@@ -22,9 +22,14 @@ struct code {
 
 struct debuginfo;
 
-/* Reads the debug information of an object, which must outlive it. PP_EFORMAT, PP_ENOMEM. */
-struct debuginfo *debuginfo_open(struct object *object, struct pp_error *err) PP_MUSTUSE;
+/* Reads the debug information of an object, which must outlive it, as alt must: a file by dwz that it refers to, or
+ * NULL. PP_EFORMAT, PP_ENOMEM. */
+struct debuginfo *debuginfo_open(struct object *object, struct object *alt, struct pp_error *err) PP_MUSTUSE;
 void debuginfo_close(struct debuginfo *info); /* NULL is fine */
+
+/* Units with addresses that were asked for whose functions are in another file (-gsplit-dwarf) that was not found;
+ * name: of the first such file, "" when not known. Its lines are known all the same. */
+uint32_t debuginfo_split_missing(const struct debuginfo *info, const char **name);
 
 /* Fills code[i] for n addresses of the object, sorted and distinct. Each compilation unit that holds one is
  * walked once. Names, files and lines are those that addr2line -i prints. Broken parts are left out. PP_ENOMEM;

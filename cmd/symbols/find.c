@@ -142,11 +142,22 @@ static void try_path(const struct find *find, struct pp_str file, struct pp_str 
 		        err.code ? err.text : "no such name");
 }
 
+/* The file with this build id, else NULL. Takes path. */
+static struct object *open_build(char *path, struct pp_str build_id)
+{
+	struct pp_error err = PP_ERROR_INIT;
+	struct object *object = path ? object_open_part(path, &err) : NULL;
+
+	free(path);
+	if (object && same_id(build_id, object_build_id(object)))
+		return object;
+	object_free(object);
+	return NULL;
+}
+
 /* DIR/.build-id/xx/yyyy and the suffix, which must have that build id. */
 static struct object *open_by_id(struct pp_str root, struct pp_str dir, struct pp_str build_id, struct pp_str suffix)
 {
-	struct pp_error err = PP_ERROR_INIT;
-	struct object *object;
 	char id[200];
 
 	if (build_id.len < 3 || build_id.len >= sizeof id || memchr(build_id.ptr, '/', build_id.len))
@@ -155,12 +166,7 @@ static struct object *open_by_id(struct pp_str root, struct pp_str dir, struct p
 		id[i] = lower(build_id.ptr[i]);
 	char *path = JOIN(root, dir, PP_LIT("/.build-id/"), {id, 2}, PP_LIT("/"), {id + 2, build_id.len - 2},
 	                  suffix);
-	object = path ? object_open(path, &err) : NULL;
-	free(path);
-	if (object && same_id(build_id, object_build_id(object)))
-		return object;
-	object_free(object);
-	return NULL;
+	return open_build(path, build_id);
 }
 
 /* A debug file has the suffix ".debug", a program none. */
@@ -230,6 +236,34 @@ static void find_debug(const struct find *find, struct pp_str file, struct found
 		found->debug = find_by_link(find, found->code, file);
 }
 
+/* A file by dwz, under its name from the debug file on, which may be one below /usr/lib/debug, or by its build id. */
+static struct object *find_alt(const struct find *find, const struct object *debug, struct pp_str link,
+                               struct pp_str build_id)
+{
+	const bool is_absolute = link.len > 0 && link.ptr[0] == '/';
+	const size_t root_n = sizeof(DEBUG_ROOT) - 1;
+	struct object *alt = open_build(is_absolute ? JOIN(pp_str_of(find->sysroot), link)
+	                                            : JOIN(folder_of(pp_str_of(object_path(debug))), link), build_id);
+
+	if (link.len > root_n && memcmp(link.ptr, DEBUG_ROOT "/", root_n + 1) == 0)
+		for (size_t i = 0; i < find->debug_dirs.n && !alt; i++)
+			alt = open_build(JOIN(pp_str_of(find->debug_dirs.items[i]), {link.ptr + root_n, link.len - root_n}),
+			                 build_id);
+	return alt ? alt : find_by_id(find, build_id, PP_LIT(".debug"));
+}
+
+static void find_shared(const struct find *find, struct found *found)
+{
+	const char *build_id, *link = found->debug ? object_alt_link(found->debug, &build_id) : NULL;
+
+	if (!link)
+		return;
+	found->alt = find_alt(find, found->debug, pp_str_of(link), pp_str_of(build_id));
+	if (!found->alt && found->note[0] == '\0')
+		snprintf(found->note, sizeof found->note, "shares debug information with '%.200s', which was not found: "
+		         "names, folders and inlined calls are missing", link);
+}
+
 void find_code(const struct find *find, struct pp_str file, struct pp_str build_id, bool main, struct found *found)
 {
 	*found = (struct found){.why = PP_ERROR_INIT};
@@ -240,17 +274,20 @@ void find_code(const struct find *find, struct pp_str file, struct pp_str build_
 		take(found, find_by_id(find, build_id, PP_LIT("")), false);
 	if (!found->code)
 		take(found, find_by_id(find, build_id, PP_LIT(".debug")), false);
-	if (found->code)
+	if (found->code) {
 		find_debug(find, file, found);
-	else
+		find_shared(find, found);
+	} else {
 		pp_fail(&found->why, PP_EIO, PP_NO_OFFSET, "the mapping has no file name");
+	}
 }
 
 void found_release(struct found *found)
 {
+	object_free(found->alt);
 	if (found->debug != found->code)
 		object_free(found->debug);
 	if (!found->borrowed)
 		object_free(found->code);
-	found->code = found->debug = NULL;
+	found->code = found->debug = found->alt = NULL;
 }

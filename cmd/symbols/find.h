@@ -23,9 +23,10 @@ void find_release(struct find *find);
 struct found {
 	struct object *code;  /* the file that was mapped, or a debug file that stands for it */
 	struct object *debug; /* with DWARF; may be the same */
+	struct object *alt;   /* what the debug file shares with others by dwz; NULL: nothing, or not found */
 	bool borrowed;        /* code belongs to struct find */
 	struct pp_error why;
-	char note[300];       /* something doubtful about what was found, or "" */
+	char note[400];       /* something doubtful about what was found, or "" */
 };
 
 /* Looks for a mapping's file: a --binary with its build id, a --binary with its base name (main: or any when

@@ -12,6 +12,7 @@
 
 #define BUILD_ID_BYTES 64 /* SHA-1 has 20 */
 #define SEGMENTS_MAX 4096
+#define COMPRESSED_BY_ZSTD 2 /* ELFCOMPRESS_ZSTD, which older headers lack */
 #define PADDING_BYTES 64 /* functions begin at multiples of it, or less */
 
 struct segment {
@@ -33,7 +34,9 @@ struct object {
 	char build_id[2 * BUILD_ID_BYTES + 1];
 	const char *debug_link;
 	uint32_t debug_link_crc;
-	bool has_dwarf, bytes_gone; /* bytes_gone: a debug file, whose code was cut out */
+	const char *alt_link;
+	char alt_id[2 * BUILD_ID_BYTES + 1];
+	bool has_dwarf, is_zstd, bytes_gone; /* bytes_gone: a debug file, whose code was cut out */
 	struct segment *segments;
 	size_t segments_n;
 	struct symbol *symbols;
@@ -59,17 +62,44 @@ static int open_regular(const char *path, struct pp_error *err)
 	return fd >= 0 ? fd : pp_fail(err, PP_EIO, PP_NO_OFFSET, "%s", strerror(errno));
 }
 
-static void read_build_id(struct object *object)
+/* hex has room for BUILD_ID_BYTES; a longer id is none. */
+static void write_hex(const unsigned char *bytes, ssize_t n, char *hex)
 {
 	static const char digits[] = "0123456789abcdef";
+
+	for (ssize_t i = 0; n <= BUILD_ID_BYTES && i < n; i++) {
+		hex[2 * i] = digits[bytes[i] >> 4];
+		hex[2 * i + 1] = digits[bytes[i] & 15];
+	}
+}
+
+static void read_build_id(struct object *object)
+{
 	const void *bytes;
 	const ssize_t n = dwelf_elf_gnu_build_id(object->elf, &bytes);
 
-	for (ssize_t i = 0; n <= BUILD_ID_BYTES && i < n; i++) {
-		const unsigned char byte = ((const unsigned char *)bytes)[i];
-		object->build_id[2 * i] = digits[byte >> 4];
-		object->build_id[2 * i + 1] = digits[byte & 15];
-	}
+	write_hex(bytes, n, object->build_id);
+}
+
+/* A name that ends with a NUL, and behind it the bytes of a build id. */
+static void read_alt_link(struct object *object, Elf_Scn *section)
+{
+	const Elf_Data *data = elf_getdata(section, NULL);
+	const unsigned char *bytes = data ? data->d_buf : NULL;
+	const unsigned char *end = bytes ? memchr(bytes, '\0', data->d_size) : NULL;
+
+	if (!end)
+		return;
+	object->alt_link = (const char *)bytes;
+	write_hex(end + 1, bytes + data->d_size - (end + 1), object->alt_id);
+}
+
+static bool is_zstd(Elf_Scn *section, const GElf_Shdr *header)
+{
+	GElf_Chdr compression;
+
+	return (header->sh_flags & SHF_COMPRESSED) && gelf_getchdr(section, &compression) &&
+	       compression.ch_type == COMPRESSED_BY_ZSTD;
 }
 
 static int read_segments(struct object *object, struct pp_error *err)
@@ -105,14 +135,18 @@ static void read_sections(struct object *object)
 		const char *name;
 		if (!gelf_getshdr(section, &header) || !(name = elf_strptr(object->elf, names, header.sh_name)))
 			continue;
-		if (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0)
+		if (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0) {
 			object->has_dwarf = header.sh_type != SHT_NOBITS;
+			object->is_zstd = is_zstd(section, &header);
+		}
+		if (strcmp(name, ".gnu_debugaltlink") == 0)
+			read_alt_link(object, section);
 		if ((header.sh_flags & SHF_EXECINSTR) && header.sh_type == SHT_NOBITS)
 			object->bytes_gone = true;
 	}
 }
 
-static int read_headers(struct object *object, struct pp_error *err)
+static int read_headers(struct object *object, bool is_part, struct pp_error *err)
 {
 	GElf_Ehdr header;
 	GElf_Word crc;
@@ -121,7 +155,7 @@ static int read_headers(struct object *object, struct pp_error *err)
 	object->elf = elf_begin(object->fd, ELF_C_READ_MMAP, NULL);
 	if (!object->elf || elf_kind(object->elf) != ELF_K_ELF || !gelf_getehdr(object->elf, &header))
 		return pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "not an ELF file");
-	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
+	if (header.e_type != ET_EXEC && header.e_type != ET_DYN && !is_part)
 		return pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "neither a program nor a library");
 	if (read_segments(object, err) != 0)
 		return -1;
@@ -132,7 +166,7 @@ static int read_headers(struct object *object, struct pp_error *err)
 	return 0;
 }
 
-struct object *object_open(const char *path, struct pp_error *err)
+static struct object *open_object(const char *path, bool is_part, struct pp_error *err)
 {
 	struct object *object = calloc(1, sizeof *object);
 
@@ -142,11 +176,21 @@ struct object *object_open(const char *path, struct pp_error *err)
 		return NULL;
 	}
 	object->fd = open_regular(path, err);
-	if (object->fd < 0 || read_headers(object, err) != 0) {
+	if (object->fd < 0 || read_headers(object, is_part, err) != 0) {
 		object_free(object);
 		return NULL;
 	}
 	return object;
+}
+
+struct object *object_open(const char *path, struct pp_error *err)
+{
+	return open_object(path, false, err);
+}
+
+struct object *object_open_part(const char *path, struct pp_error *err)
+{
+	return open_object(path, true, err);
 }
 
 void object_free(struct object *object)
@@ -176,6 +220,17 @@ const char *object_debug_link(const struct object *object, uint32_t *crc)
 {
 	*crc = object->debug_link_crc;
 	return object->debug_link;
+}
+
+const char *object_alt_link(const struct object *object, const char **build_id)
+{
+	*build_id = object->alt_id;
+	return object->alt_link;
+}
+
+bool object_is_zstd(const struct object *object)
+{
+	return object->is_zstd;
 }
 
 bool object_has_dwarf(const struct object *object)

@@ -10,6 +10,8 @@ struct object;
 
 /* Opens a regular file. PP_EIO with the system's reason; PP_EFORMAT for what is no ELF program or library. */
 struct object *object_open(const char *path, struct pp_error *err) PP_MUSTUSE;
+/* The same of what dwz made of the common parts of several debug files, which is neither program nor library. */
+struct object *object_open_part(const char *path, struct pp_error *err) PP_MUSTUSE;
 void object_free(struct object *object); /* NULL is fine */
 
 const char *object_path(const struct object *object);
@@ -19,7 +21,11 @@ const char *object_build_id(const struct object *object);
 const char *object_debug_link(const struct object *object, uint32_t *crc);
 /* The CRC of the whole file, as .gnu_debuglink wants it. */
 int object_crc(const struct object *object, uint32_t *crc, struct pp_error *err) PP_MUSTUSE;
+/* What .gnu_debugaltlink says: the name of a file by dwz, from the folder of this one on, and its build id. NULL
+ * without one. */
+const char *object_alt_link(const struct object *object, const char **build_id);
 bool object_has_dwarf(const struct object *object);
+bool object_is_zstd(const struct object *object); /* the DWARF is compressed with zstd */
 struct Elf *object_elf(const struct object *object); /* for debuginfo.c */
 
 /* A mapping of a process: bytes of a file from offset on are at start … limit. */

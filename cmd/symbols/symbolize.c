@@ -155,7 +155,7 @@ static int read_debuginfo(struct work *work, const struct group *group, const st
 	for (uint32_t i = 0; i < n; i++)
 		if (i == 0 || targets[i].own != targets[i - 1].own)
 			addresses[distinct++] = targets[i].own + bias;
-	*info = debuginfo_open(found->debug, &err);
+	*info = debuginfo_open(found->debug, found->alt, &err);
 	if (!*info || debuginfo_resolve(*info, addresses, code, distinct, &err) != 0) {
 		if (err.code == PP_ENOMEM)
 			result = pp_fail(&work->err, err.code, PP_NO_OFFSET, "%s", err.text);
@@ -168,6 +168,16 @@ static int read_debuginfo(struct work *work, const struct group *group, const st
 		code[i] = code[k];
 	}
 	return result;
+}
+
+static void warn_of_split(struct work *work, const struct found *found, const struct debuginfo *info)
+{
+	const char *name;
+	const uint32_t missing = info ? debuginfo_split_missing(info, &name) : 0;
+
+	if (missing > 0 && ++work->warnings <= WARNINGS_MAX)
+		cli_warn("'%s': debug information that was split off was not found ('%s'%s); inlined calls are missing",
+		         object_path(found->code), name, missing > 1 ? " and others" : "");
 }
 
 static int resolve_found(struct work *work, const struct group *group, const struct found *found)
@@ -188,6 +198,7 @@ static int resolve_found(struct work *work, const struct group *group, const str
 	for (uint32_t i = 0; i < n; i++)
 		if (fill(work, found, &targets[i], &code[i]) != 0)
 			goto done;
+	warn_of_split(work, found, info);
 	if (found->note[0] != '\0' && ++work->warnings <= WARNINGS_MAX)
 		cli_warn("'%s': %s", object_path(found->code), found->note);
 	if (work->resolved == before)

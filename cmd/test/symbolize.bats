@@ -191,6 +191,76 @@ sampled_stripped() {
 	resolved named | diff want -
 }
 
+# addr2line does not read all of the two below, so what is wanted is what the same program has in one file.
+@test "functions in .dwo files: as those in the program, or a warning" {
+	need g++
+	for version in 4 5; do
+		g++ -g -gdwarf-$version -O2 -Wl,--build-id -o whole shop.cpp
+		g++ -g -gdwarf-$version -gsplit-dwarf -O2 -Wl,--build-id -o split -dumpbase shop shop.cpp
+		code whole >addresses
+		code split | cmp addresses -
+		frames whole <addresses >want
+		profile split "$PWD/split" 5555 <addresses >records
+		tool pprof-symbolize --demangle full records >named
+		resolved named | diff want -
+
+		rm ./*.dwo
+		run --separate-stderr tool pprof-symbolize --demangle full --output named records
+		status_is 0
+		[[ $stderr == "pprof-symbolize: warning: '$PWD/split': debug information that was split off was not found ('"*".dwo'); inlined calls are missing" ]]
+		[ "$(resolved named | wc -l)" = "$(wc -l <addresses)" ]
+	done
+}
+
+@test "debug information that dwz put in a common file: beside, by build id, in a debug folder, or a warning" {
+	need g++ dwz
+	g++ -g -gdwarf-4 -O2 -Wl,--build-id -o one shop.cpp
+	g++ -g -gdwarf-4 -O2 -Dshop=store -Wl,--build-id -o two shop.cpp
+	code one >addresses
+	frames one <addresses >want
+	cp two two.debug
+	cp one one.debug
+	dwz -m common -M common one.debug two.debug
+	profile one "$PWD/one.debug" 5555 <addresses >records
+	tool pprof-symbolize --demangle full records >named
+	resolved named | diff want -
+
+	id=$(build_id common)
+	mkdir -p "dwz/.build-id/${id:0:2}"
+	mv common "dwz/.build-id/${id:0:2}/${id:2}.debug"
+	tool pprof-symbolize --demangle full --debug-dir dwz records >named
+	resolved named | diff want -
+	run --separate-stderr tool pprof-symbolize --demangle full --output named records
+	status_is 0
+	[ "$stderr" = "pprof-symbolize: warning: '$PWD/one.debug': shares debug information with 'common', which was not found: names, folders and inlined calls are missing" ]
+
+	# as distributions have it
+	cp two two.debug
+	cp one one.debug
+	mkdir -p dwz/.dwz
+	dwz -m dwz/.dwz/shop.debug -M /usr/lib/debug/.dwz/shop.debug one.debug two.debug
+	tool pprof-symbolize --demangle full --debug-dir dwz records >named
+	resolved named | diff want -
+	mkdir -p root/usr/lib "root$PWD"
+	cp one.debug "root$PWD"
+	mv dwz root/usr/lib/debug
+	tool pprof-symbolize --demangle full --sysroot root records >named
+	resolved named | diff want -
+}
+
+@test "debug information compressed with zstd is read, or the warning says so" {
+	need g++
+	objcopy --compress-debug-sections=zstd shop zstd 2>/dev/null || skip "no zstd in objcopy"
+	code shop | profile shop "$PWD/zstd" 5555 >records
+	run --separate-stderr tool pprof-symbolize --demangle full --output named records
+	status_is 0
+	if [ -z "$stderr" ]; then
+		resolved named | diff <(code shop | frames shop) -
+	else
+		[[ $stderr == *": it is compressed with zstd" ]]
+	fi
+}
+
 @test "stripped without a debug file: exported names, a warning where there is none" {
 	need g++
 	mkdir -p bare
