@@ -102,7 +102,7 @@ static int sum_samples(struct pd_explain *ex, struct ex_replicate *replicate, co
 static int add_samples(struct pd_explain *ex, struct ex_replicate *replicate, const struct pp_profile *p, uint32_t column,
                        struct pp_error *err)
 {
-	struct ex_map map = {NULL, NULL, NULL};
+	struct ex_map map = {NULL, NULL, NULL, NULL};
 	int64_t *stack_value = calloc((size_t)p->stacks_n + 1, sizeof(*stack_value)), multiple;
 	uint32_t *context = malloc(((size_t)p->stacks_n + 1) * sizeof(*context));
 	int rc = -1;

@@ -36,7 +36,7 @@ struct pd_explain_options {
 	double min_share;            /* and from this share of the incident's total */
 	double assumed_cv2;          /* squared variation between replicates, assumed where there are none */
 };
-#define PD_EXPLAIN_OPTIONS_DEFAULT {false, NULL, NULL, NULL, 0.05, 0.005, 0.05}
+#define PD_EXPLAIN_OPTIONS_DEFAULT {false, NULL, NULL, NULL, 0.01, 0.005, 0.05}
 
 struct pd_cause {
 	enum pd_verdict verdict;
@@ -74,7 +74,7 @@ struct pd_hot {
 
 struct pd_explanation {
 	struct pp_arena *arena;
-	struct pd_cause *causes; /* at least one; ordered by verdict class, then share */
+	struct pd_cause *causes; /* at least one; ordered by verdict class, then by how much is certain */
 	size_t causes_n;
 	struct pd_hot *hot;      /* by group cost on the incident side, at most 20 */
 	size_t hot_n;

@@ -60,7 +60,7 @@ struct charge {
 	uint32_t *mark, *below_mark; /* by frame: the last stack + 1 that charged it, so that recursion counts once */
 	uint32_t *short_context;     /* by frame: the context without a path; PP_NONE: not yet */
 	uint32_t elsewhere;    /* the root of those; PP_NONE: not yet */
-	uint32_t *frames;      /* of one stack, root first */
+	uint32_t *frames, *outer; /* of one stack, root first */
 	size_t frames_cap;
 };
 
@@ -74,34 +74,18 @@ static int unroll(struct charge *charge, const struct pp_stack *stack, size_t *n
 		want += map->first[stack->locations[i] + 1] - map->first[stack->locations[i]];
 	if (want > charge->frames_cap) {
 		free(charge->frames);
+		free(charge->outer);
 		charge->frames_cap = want * 2;
 		charge->frames = malloc(charge->frames_cap * sizeof(*charge->frames));
-		if (!charge->frames)
+		charge->outer = malloc(charge->frames_cap * sizeof(*charge->outer));
+		if (!charge->frames || !charge->outer)
 			return ex_no_memory(err);
 	}
 	*n = 0;
 	for (uint32_t i = stack->n; i-- > 0;)
 		for (uint32_t k = map->first[stack->locations[i] + 1]; k-- > map->first[stack->locations[i]];)
-			charge->frames[(*n)++] = map->frame[k];
+			charge->outer[*n] = map->outer[k], charge->frames[(*n)++] = map->frame[k];
 	return 0;
-}
-
-/* The frame that stands for the application frame at this place of a stack: itself, or for a closure
- * without a name the function of the same file that called it, without a library in between. */
-static size_t named(const struct pd_explain *ex, const uint32_t *frames, size_t at)
-{
-	const char *file = ex->frames[frames[at]].file;
-
-	if (!ex->frames[frames[at]].anonymous)
-		return at;
-	for (size_t i = at; i-- > 0;) {
-		const struct ex_frame *frame = &ex->frames[frames[i]];
-		if (frame->class_ == PD_FRAME_LIBRARY || (frame->class_ == PD_FRAME_APP && strcmp(frame->file, file) != 0))
-			return at;
-		if (frame->class_ == PD_FRAME_APP && !frame->anonymous)
-			return i;
-	}
-	return at;
 }
 
 /* Where this function was entered first: recursion and closures called back by a library are within it. */
@@ -110,6 +94,29 @@ static size_t outermost(const uint32_t *frames, size_t at)
 	for (size_t i = 0; i < at; i++)
 		if (frames[i] == frames[at])
 			return i;
+	return at;
+}
+
+/* The frame that stands for the application frame at this place of a stack: itself; for a closure without a name
+ * the function of the same file that called it, without a library in between, unless it is known to begin below
+ * the closure; for one of a function that has returned, the function that this was inlined into. */
+static size_t named(const struct charge *charge, size_t at)
+{
+	const struct ex_frame *all = charge->ex->frames, *closure = &all[charge->frames[at]];
+
+	if (charge->outer[at] != PP_NONE && outermost(charge->frames, at) == at)
+		for (size_t i = at; i-- > 0;)
+			if (charge->frames[i] == charge->outer[at])
+				return i;
+	if (!closure->anonymous)
+		return at;
+	for (size_t i = at; i-- > 0;) {
+		const struct ex_frame *frame = &all[charge->frames[i]];
+		if (frame->class_ == PD_FRAME_LIBRARY || (frame->class_ == PD_FRAME_APP && strcmp(frame->file, closure->file) != 0))
+			return at;
+		if (frame->class_ == PD_FRAME_APP && !frame->anonymous)
+			return closure->line > 0 && frame->line > closure->line ? at : i;
+	}
 	return at;
 }
 
@@ -174,7 +181,7 @@ static int charge_whole(struct charge *charge, const struct pp_stack *stack, int
 		*context = context_put(ex, PP_NONE, owner, err);
 		return *context == PP_NONE ? -1 : charge_below(charge, owner, collector < n ? collector : 0, n, value, mark, err);
 	}
-	app = outermost(charge->frames, named(ex, charge->frames, app));
+	app = outermost(charge->frames, named(charge, app));
 	*context = path ? path_context(charge, app, err) : short_context(charge, charge->frames[app], err);
 	if (*context == PP_NONE)
 		return -1;
@@ -192,7 +199,7 @@ static int charge_short(struct charge *charge, const struct pp_stack *stack, uin
 	while (ex->frames[map->frame[k]].class_ != PD_FRAME_APP)
 		k++;
 	uint32_t owner = map->frame[k];
-	if (ex->frames[owner].anonymous)
+	if (ex->frames[owner].anonymous || map->outer[k] != PP_NONE)
 		return charge_whole(charge, stack, value, mark, false, context, err);
 	for (uint32_t i = 0; i <= app && n < BELOW_DEPTH; i++) {
 		uint32_t end = i == app ? k : map->first[stack->locations[i] + 1];
@@ -324,5 +331,6 @@ done:
 	free(charge.below_mark);
 	free(charge.short_context);
 	free(charge.frames);
+	free(charge.outer);
 	return rc;
 }

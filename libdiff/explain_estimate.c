@@ -127,60 +127,87 @@ static void measure_error(struct ex_fit *fit, const double *side[2], double *tot
 	}
 }
 
-/* Mean logarithm of what a side served of a value; NAN when some replicate served none. */
-static double mean_log(const struct pd_explain *ex, const struct ex_fit *fit, enum pd_side side, size_t label)
-{
-	double sum = 0;
+/* What replicates served of a value, or of several: value j is at[j * stride]. */
+struct series {
+	const double *at;
+	size_t stride;
+};
 
-	for (size_t j = 0; j < fit->pods_n; j++)
-		if (ex->replicates[j].side == side)
-			sum += fit->served[j * fit->labels_n + label] > 0 ? log(fit->served[j * fit->labels_n + label]) : NAN;
-	return sum / (double)ex->side_n[side];
+static struct series label_series(const struct ex_fit *fit, size_t label)
+{
+	return (struct series){fit->served + label, fit->labels_n};
 }
 
-/* p of the ratio of two columns of served (b: that of all requests) between the sides. */
-static double ratio_p(const struct pd_explain *ex, const struct ex_fit *fit, size_t a, size_t b, double *ratios)
+/* Growth from side to side, as the difference of mean logarithms; NAN when some replicate served none. */
+static double growth_of(const struct pd_explain *ex, struct series series)
 {
-	size_t n[2] = {0, 0};
+	double sum[2] = {0, 0};
 
-	for (size_t j = 0; j < fit->pods_n; j++) {
-		const double *row = fit->served + j * fit->labels_n;
+	for (size_t j = 0; j < ex->replicates_n; j++)
+		sum[ex->replicates[j].side] += series.at[j * series.stride] > 0 ? log(series.at[j * series.stride]) : NAN;
+	return sum[1] / (double)ex->side_n[1] - sum[0] / (double)ex->side_n[0];
+}
+
+/* p of equal growth of two series. */
+static double ratio_p(const struct pd_explain *ex, struct series a, struct series b, double *ratios)
+{
+	size_t n[2] = {0, 0}, pods_n = ex->replicates_n;
+
+	for (size_t j = 0; j < pods_n; j++) {
 		enum pd_side side = ex->replicates[j].side;
-		ratios[side * fit->pods_n + n[side]++] = row[a] / row[b];
+		ratios[side * pods_n + n[side]++] = a.at[j * a.stride] / b.at[j * b.stride];
 	}
-	return ex_log_t(ratios, n[0], ratios + fit->pods_n, n[1]);
+	return ex_log_t(ratios, n[0], ratios + pods_n, n[1]);
+}
+
+/* What the values with too few functions served together, by their baseline cost. Returns that cost. */
+static double sum_lone(const struct ex_fit *fit, const double *weights, double *together)
+{
+	double weight = 0;
+
+	for (size_t l = 0; l + 1 < fit->labels_n; l++) {
+		weight += fit->lone[l] ? weights[l] : 0;
+		for (size_t j = 0; j < fit->pods_n && fit->lone[l]; j++)
+			together[j] += weights[l] * fit->served[j * fit->labels_n + l];
+	}
+	return weight;
 }
 
 /* The values that grew most and least, and whether their ratio differs between the sides. Those with
- * too few functions are apart: what they grew by may be mix or code. */
+ * too few functions are apart: what one of them grew by may be mix or code; but all of them together may be what grew
+ * least. */
 static int measure_mix(struct pd_explain *ex, struct ex_fit *fit, const double *weights, struct pp_error *err)
 {
 	double *ratios = ex_alloc(ex->arena, 2 * fit->pods_n, sizeof(*ratios), err), total = 0, high = -INFINITY, low = INFINITY;
-	size_t most = 0, least = 0, rest = fit->labels_n - 1;
+	double *together = ex_alloc(ex->arena, fit->pods_n, sizeof(*together), err);
+	size_t rest = fit->labels_n - 1;
 
-	if (!ratios)
+	if (!ratios || !together)
 		return -1;
+	struct series least = {together, 1};
 	for (size_t l = 0; l < rest; l++)
 		total += weights[l];
+	if (sum_lone(fit, weights, together) >= VALUE_SHARE * total)
+		low = growth_of(ex, least);
+	low = isnan(low) ? INFINITY : low;
 	for (size_t l = 0; l < rest; l++) {
-		double growth = mean_log(ex, fit, PD_INCIDENT, l) - mean_log(ex, fit, PD_BASELINE, l);
+		double growth = growth_of(ex, label_series(fit, l));
 		if (isnan(growth) || weights[l] < VALUE_SHARE * total || fit->lone[l])
 			continue;
 		if (growth > high)
-			high = growth, most = l;
+			high = growth, fit->mix_label = (uint32_t)l;
 		if (growth < low)
-			low = growth, least = l;
+			low = growth, least = label_series(fit, l);
 	}
-	if (high > low) {
+	if (high > low && isfinite(low)) {
 		fit->mix_ratio = exp(high - low);
-		fit->mix_p = ratio_p(ex, fit, most, least, ratios);
-		fit->mix_label = (uint32_t)most;
+		fit->mix_p = ratio_p(ex, label_series(fit, fit->mix_label), least, ratios);
 	}
-	double beside = mean_log(ex, fit, PD_INCIDENT, rest) - mean_log(ex, fit, PD_BASELINE, rest);
+	double beside = growth_of(ex, label_series(fit, rest));
 	for (size_t l = 0; l < rest; l++) {
-		double growth = mean_log(ex, fit, PD_INCIDENT, l) - mean_log(ex, fit, PD_BASELINE, l) - beside;
+		double growth = growth_of(ex, label_series(fit, l)) - beside;
 		if (!fit->lone[l] || !(growth > log(LONE_RATIO)) || !(exp(growth) > fit->lone_ratio) ||
-		    !(ratio_p(ex, fit, l, rest, ratios) < LONE_P))
+		    !(ratio_p(ex, label_series(fit, l), label_series(fit, rest), ratios) < LONE_P))
 			continue;
 		fit->lone_label = (uint32_t)l;
 		fit->lone_ratio = exp(growth);

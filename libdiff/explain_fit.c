@@ -1,12 +1,11 @@
 /* Groups, what each should have cost, and the machine factors. */
 #include "libdiff/explain_parts.h"
+#include "libdiff/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FACTOR_GROUPS 5     /* fewer groups than this give no machine factor */
-#define FACTOR_COUNT 8.0    /* mean samples that a group needs to take part in it */
 #define PI 3.14159265358979324
 #define LABELLED_SHARE 0.5  /* of the cost, on each side, for expectations by label value */
 
@@ -115,12 +114,15 @@ static double *by_label_sums(struct pd_explain *ex, const struct ex_fit *fit, si
 	return sums;
 }
 
-/* Share of a side's |value| that stands under label values of load.tsv. */
-static double labelled(const double *sums, size_t groups_n, size_t labels_n)
+/* Share of what application functions cost on a side, |value|, that stands under label values. */
+static double labelled(const struct ex_fit *fit, const double *sums)
 {
+	size_t labels_n = fit->labels_n;
 	double with = 0, all = 0;
 
-	for (size_t i = 0; i < groups_n * labels_n; i++) {
+	for (size_t i = 0; i < fit->groups_n * labels_n; i++) {
+		if (fit->groups[i / labels_n].frame < EX_PSEUDO_N)
+			continue;
 		all += fabs(sums[i]);
 		if (i % labels_n != labels_n - 1)
 			with += fabs(sums[i]);
@@ -128,11 +130,15 @@ static double labelled(const double *sums, size_t groups_n, size_t labels_n)
 	return all > 0 ? with / all : 0;
 }
 
-/* What each replicate served: requests by label value, or one exposure for all. */
+/* What each replicate served: requests by label value, or one exposure for all. What runs under no label may run by
+ * the clock: where requests became fewer it cannot be told from cost that they keep, and time is its exposure. */
 static void fill_served(const struct pd_explain *ex, struct ex_fit *fit)
 {
 	double (*exposure)(const struct ex_replicate *) = exposure_for(ex);
+	double seconds = side_sum(ex, PD_INCIDENT, seconds_of) / side_sum(ex, PD_BASELINE, seconds_of);
 
+	if (fit->by_label && ex_scale(ex) < seconds)
+		exposure = seconds_of;
 	for (size_t j = 0; j < fit->pods_n; j++)
 		for (size_t l = 0; l < fit->labels_n; l++)
 			fit->served[j * fit->labels_n + l] = l + 1 < fit->labels_n && fit->requests && ex->replicates[j].row
@@ -185,9 +191,9 @@ static int sum_labels(struct pd_explain *ex, struct ex_fit *fit, bool named, str
 		if (!sums->side[side])
 			return -1;
 	}
-	fit->labelled_share = labelled(sums->side[PD_INCIDENT], fit->groups_n, fit->labels_n);
+	fit->labelled_share = labelled(fit, sums->side[PD_INCIDENT]);
 	sums->enough = fit->labels_n > 1 && fit->labelled_share >= LABELLED_SHARE &&
-	               labelled(sums->side[PD_BASELINE], fit->groups_n, fit->labels_n) >= LABELLED_SHARE;
+	               labelled(fit, sums->side[PD_BASELINE]) >= LABELLED_SHARE;
 	return 0;
 }
 
@@ -211,31 +217,6 @@ static int expectations(struct pd_explain *ex, struct ex_fit *fit, struct pp_err
 	if (fit->estimated && ex_estimate_served(ex, fit, sums.side, err))
 		return -1;
 	return expect(ex, fit, sums.side[PD_BASELINE], sums.side[PD_INCIDENT], err);
-}
-
-/* ---- the machine ---- */
-
-/* One robust factor a replicate: the median over application groups of observed to expected, which one
- * changed function cannot move. Median of ratios, Anders & Huber (2010). */
-static int machine_factors(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
-{
-	double *logs = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*logs), err);
-
-	if (!logs)
-		return -1;
-	for (size_t j = 0; j < fit->pods_n; j++) {
-		size_t n = 0;
-		fit->factor[j] = 1;
-		for (size_t g = 0; g < fit->groups_n && !ex->options.snapshot; g++) {
-			double o = fit->observed[g * fit->pods_n + j] * fit->kappa[j];
-			double e = fit->expected[g * fit->pods_n + j] * fit->kappa[j];
-			if (fit->groups[g].frame >= EX_PSEUDO_N && fit->groups[g].base > 0 && e >= FACTOR_COUNT)
-				logs[n++] = log((o + 0.5) / (e + 0.5));
-		}
-		if (n >= FACTOR_GROUPS)
-			fit->factor[j] = exp(ex_median(logs, n));
-	}
-	return 0;
 }
 
 /* ---- load and mix ---- */
@@ -269,11 +250,47 @@ static double chance_distance(const double *a, const double *b, size_t n)
 	return d / 2;
 }
 
+/* Sum of (observed - expected)² / expected over label values; *df grows by the values that there are, less one. */
+static double chi_square(const double *counts, const double *of, size_t n, double *df)
+{
+	double sum = 0, sum_of = 0, x = 0;
+
+	for (size_t v = 0; v < n; v++)
+		sum += counts[v], sum_of += of[v];
+	for (size_t v = 0; v < n && sum > 0; v++) {
+		double expected = sum * of[v] / sum_of;
+		x += expected > 0 ? (counts[v] - expected) * (counts[v] - expected) / expected : 0;
+		*df += expected > 0;
+	}
+	*df -= sum > 0;
+	return x;
+}
+
+/* p of equal shares of requests on both sides: chi-square between the sides by that of replicates within them, which
+ * is no less than its mean for draws of single requests. sums: by side and value. */
+static double mix_p(const struct pd_explain *ex, const double *sums, size_t n, double *all)
+{
+	double between = 0, within = 0, between_df = 0, within_df = 0;
+
+	for (size_t v = 0; v < n; v++)
+		all[v] = sums[v] + sums[n + v];
+	for (size_t side = 0; side < 2; side++)
+		between += chi_square(sums + side * n, all, n, &between_df);
+	for (size_t j = 0; j < ex->replicates_n; j++)
+		within += chi_square(ex->replicates[j].row->by_value, sums + ex->replicates[j].side * n, n, &within_df);
+	between_df /= 2;
+	within_df -= 2 * between_df;
+	if (!(between_df > 0) || !(within_df > 0))
+		return 1;
+	double f = between / between_df / fmax(within / within_df, 1);
+	return pd_beta_inc(within_df / 2, between_df / 2, within_df / (within_df + between_df * f));
+}
+
 static int measure_mix(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 {
 	const struct pd_load *load = ex->options.load;
 	size_t n = load ? load->values_n : 0;
-	double *sums = ex_alloc(ex->arena, 2 * n + 1, sizeof(*sums), err);
+	double *sums = ex_alloc(ex->arena, 3 * n + 1, sizeof(*sums), err);
 
 	if (!sums)
 		return -1;
@@ -290,6 +307,7 @@ static int measure_mix(struct pd_explain *ex, struct ex_fit *fit, struct pp_erro
 		if (d > fit->mix_noise)
 			fit->mix_noise = d;
 	}
+	fit->mix_p = mix_p(ex, sums, n, sums + 2 * n);
 	return 0;
 }
 
@@ -378,7 +396,7 @@ int ex_fit_make(struct pd_explain *ex, const struct ex_move *moves, size_t moves
 			fit->groups[g].count += value * fit->kappa[j];
 		}
 	}
-	if (expectations(ex, fit, err) || machine_factors(ex, fit, err) || measure_mix(ex, fit, err) ||
+	if (expectations(ex, fit, err) || ex_machine_factors(ex, fit, err) || measure_mix(ex, fit, err) ||
 	    measure_load(ex, fit, err))
 		return -1;
 	split_change(ex, fit);

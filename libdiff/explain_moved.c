@@ -1,5 +1,5 @@
 /* Functions that changed their name: gone on one side, new on the other, with the same callers, the
- * same work below and about the same cost. Cumulative cost decides: a renamed function may do nothing
+ * same work below and about the same cost; or their place: gone or new, and their caller costs as much more or less. Cumulative cost decides: a renamed function may do nothing
  * itself. Weighted Jaccard similarity over neighbours, after LLVM's matching of stale profiles. */
 #include "libdiff/explain_parts.h"
 
@@ -11,8 +11,11 @@
 #define PAIR_COUNT 16.0    /* and behind both of a pair: seeing none of one of them by chance has p = e^-8 */
 #define MIN_CALLERS 0.5    /* similarity of the shares of its callers */
 #define MIN_CALLEES 0.35   /* and of what it does */
+#define GROWTH_FUNCTIONS 5 /* that both sides have, each */
+#define GROWTH_COUNT 8.0   /* with so many samples, to tell how much all grew */
 #define RATIO_LOW 0.6      /* cost of the new to the old one, at equal exposure */
 #define RATIO_HIGH 1.7
+#define ONE_CALLER 0.6     /* of a function's cost, to be its caller when it became part of that, or came out of it */
 #define SELF_FRAME PP_NONE /* stands for the function's own work among its callees */
 
 struct neighbour {
@@ -198,11 +201,87 @@ static double count_by_value(const struct pd_explain *ex, enum pd_side side)
 	return value > 0 ? count / value : 0;
 }
 
+/* What is charged to each function on either side. */
+static int charged(struct pd_explain *ex, double *value[2], struct pp_error *err)
+{
+	for (int side = 0; side < 2; side++) {
+		value[side] = ex_alloc(ex->arena, ex->frames_n, sizeof(double), err);
+		if (!value[side])
+			return -1;
+		for (size_t c = 0; c < ex->contexts_n; c++)
+			value[side][ex->contexts[c].frame] += ex->contexts[c].value[side];
+	}
+	return 0;
+}
+
+/* By how much what most functions cost grew, as one that was only renamed did too: the median over those that both
+ * sides have; where they are few, what exposure says. */
+static int common_growth(struct pd_explain *ex, double *const value[2], double otherwise, double *growth, struct pp_error *err)
+{
+	double *ratios = ex_alloc(ex->arena, ex->frames_n, sizeof(*ratios), err);
+	size_t n = 0;
+
+	if (!ratios)
+		return -1;
+	for (uint32_t f = EX_PSEUDO_N; f < ex->frames_n; f++)
+		if (value[0][f] * count_by_value(ex, PD_BASELINE) >= GROWTH_COUNT &&
+		    value[1][f] * count_by_value(ex, PD_INCIDENT) >= GROWTH_COUNT)
+			ratios[n++] = value[1][f] / value[0][f];
+	*growth = n >= GROWTH_FUNCTIONS && !ex->options.snapshot ? ex_median(ratios, n) : otherwise;
+	return 0;
+}
+
+/* The one application function that calls a candidate; PP_NONE: there is none. */
+static uint32_t one_caller(const struct pd_explain *ex, const struct candidate *candidate)
+{
+	for (size_t i = 0; i < candidate->callers_n; i++)
+		if (candidate->callers[i].share >= ONE_CALLER && candidate->callers[i].frame != PP_NONE &&
+		    ex->frames[candidate->callers[i].frame].class_ == PD_FRAME_APP)
+			return candidate->callers[i].frame;
+	return PP_NONE;
+}
+
+/* Whether what is charged to a candidate, which only one side has, went to its caller or came from there. */
+static bool find_vertical(const struct pd_explain *ex, enum pd_side side, const struct candidate *candidate,
+                          double *const value[2], double scale, struct ex_move *move)
+{
+	uint32_t caller = one_caller(ex, candidate);
+	double cost = value[side][candidate->frame] * (side == PD_BASELINE ? scale : 1);
+
+	if (caller == PP_NONE || value[side][candidate->frame] * count_by_value(ex, side) < PAIR_COUNT)
+		return false;
+	double gain = value[1][caller] - scale * value[0][caller], ratio = (side == PD_BASELINE ? gain : -gain) / cost;
+	if (!(ratio >= RATIO_LOW && ratio <= RATIO_HIGH))
+		return false;
+	*move = side == PD_BASELINE ? (struct ex_move){candidate->frame, caller, EX_INLINED, ratio, gain}
+	                            : (struct ex_move){caller, candidate->frame, EX_EXTRACTED, ratio, cost};
+	return true;
+}
+
+/* Functions that are gone or new without a counterpart. No function takes part in two moves. */
+static void find_verticals(const struct pd_explain *ex, struct candidate *const lists[2], const size_t *n, double *const value[2],
+                           double scale, struct ex_move *moves, size_t *moves_n)
+{
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < n[side] && *moves_n < CANDIDATES; i++) {
+			struct ex_move move;
+			bool used = lists[side][i].taken || !find_vertical(ex, (enum pd_side)side, &lists[side][i], value, scale, &move);
+			for (size_t m = 0; m < *moves_n && !used; m++)
+				used = moves[m].from == move.from || moves[m].to == move.to || moves[m].from == move.to ||
+				       moves[m].to == move.from;
+			if (!used)
+				moves[(*moves_n)++] = move;
+		}
+}
+
 int ex_find_moves(struct pd_explain *ex, double scale, struct ex_move **moves, size_t *moves_n, struct pp_error *err)
 {
 	struct candidate *lists[2];
+	double *value[2];
 	size_t n[2];
 
+	if (charged(ex, value, err) || common_growth(ex, value, scale, &scale, err))
+		return -1;
 	*moves_n = 0;
 	*moves = ex_alloc(ex->arena, CANDIDATES, sizeof(**moves), err);
 	if (!*moves)
@@ -225,8 +304,10 @@ int ex_find_moves(struct pd_explain *ex, double scale, struct ex_move **moves, s
 					best = like, from = &lists[0][a], to = &lists[1][b];
 			}
 		if (!from)
-			return 0;
+			break;
 		from->taken = to->taken = true;
-		(*moves)[(*moves_n)++] = (struct ex_move){from->frame, to->frame, to->cost / from->cost, to->cost};
+		(*moves)[(*moves_n)++] = (struct ex_move){from->frame, to->frame, EX_RENAMED, to->cost / from->cost, to->cost};
 	}
+	find_verticals(ex, lists, n, value, scale, *moves, moves_n);
+	return 0;
 }

@@ -12,6 +12,7 @@ struct ex_frame {
 	const char *name, *file;
 	enum pd_frame_class class_;
 	bool anonymous, changed; /* changed: changed.txt names it */
+	int64_t line;            /* the first that is known of an application function; 0: none */
 	int64_t self[2], cum[2];
 	double touched[2];       /* charged to it, in stacks that pass a changed frame */
 };
@@ -88,6 +89,9 @@ struct ex_group {
 	double expected;       /* with machine factors, on the incident side */
 	double error_cv2;      /* squared relative error of expected, where requests are estimated */
 	double ratio, p, q;
+	double log_ratio, log_ratio_se, df; /* as tested */
+	double sampling_cv2;   /* squared standard error of log_ratio by sampling alone */
+	double certain;        /* value of the rise, at the lower end of its one-sided 95 % interval */
 	bool tested, rose;
 };
 
@@ -98,8 +102,10 @@ struct ex_fit {
 	uint32_t *group_of;    /* by frame; PP_NONE: never the deepest */
 	double *observed, *expected; /* values */
 	double *factor;        /* by replicate: the machine's */
+	double factor_cv2;     /* squared relative standard error of the ratio of the sides' factors */
 	double *kappa;         /* by replicate: samples a unit of value */
 	struct pd_quasi_fit quasi; /* dispersion NAN: nothing was tested */
+	double side_cv2;       /* squared variation between the sides at equal code, beyond quasi's */
 	bool counted;          /* sample counts are known on all replicates */
 	bool requests;         /* the exposure is requests */
 	bool by_label;         /* expectations are by label value */
@@ -114,16 +120,23 @@ struct ex_fit {
 	double growth;         /* of requests a second as far as they are known or estimated; else 1 */
 	double load_ratio, load_p;  /* requests a second and replicate, incident to baseline; NAN */
 	double mix_distance;   /* total variation distance of the request mix; NAN */
-	double mix_ratio, mix_p; /* estimated: how far apart the label values grew, and whether replicates could hide it */
+	double mix_ratio;      /* estimated: how far apart the label values grew */
+	double mix_p;          /* of an equal mix: of shares of requests, or estimated of that ratio */
 	double mix_noise;      /* largest distance of a replicate from its own side */
 	double labelled_share; /* of cost on labelled samples */
 	double load_change, mix_change; /* value that load and mix account for, on the incident side */
 };
 
-/* A function that changed its name. */
+/* A function that changed its name or its place. */
+enum ex_move_kind {
+	EX_RENAMED,  /* from is gone, to is new, and they are alike */
+	EX_INLINED,  /* from is gone, and its caller to costs as much more */
+	EX_EXTRACTED /* to is new, and its caller from costs as much less */
+};
 struct ex_move {
 	uint32_t from, to; /* frames */
-	double ratio;      /* of cumulative cost, normalised */
+	enum ex_move_kind kind;
+	double ratio;      /* of the cost that moved, normalised */
 	double cost;       /* moved value, incident side */
 };
 
@@ -131,6 +144,7 @@ struct ex_move {
  * innermost first. */
 struct ex_map {
 	uint32_t *first, *frame;
+	uint32_t *outer;    /* beside frame: the function that a closure was inlined into; PP_NONE */
 	unsigned char *has; /* by location: which classes are among its frames */
 };
 #define EX_HAS_APP 1u
@@ -165,6 +179,8 @@ int ex_find_moves(struct pd_explain *explain, double scale, struct ex_move **mov
 /* explain_fit.c: groups, expectations, factors. The fit lives in the arena. */
 int ex_fit_make(struct pd_explain *explain, const struct ex_move *moves, size_t moves_n, struct ex_fit *fit,
                 struct pp_error *err) PP_MUSTUSE;
+/* explain_factor.c: fills fit->factor. */
+int ex_machine_factors(struct pd_explain *explain, struct ex_fit *fit, struct pp_error *err) PP_MUSTUSE;
 /* explain_estimate.c: fills fit->served by label value from the groups' own values, and what that says
  * about the mix. side: the values of both sides, [group * labels_n + label]. */
 int ex_estimate_served(struct pd_explain *explain, struct ex_fit *fit, const double *side[2], struct pp_error *err) PP_MUSTUSE;
@@ -196,7 +212,7 @@ int ex_common_mechanism(struct pd_explain *explain, const struct ex_fit *fit, ui
 /* explain_verdict.c: causes from the fit. */
 bool ex_replicated(const struct pd_explain *explain); /* two or more on each side */
 struct pd_cause *ex_add_cause(struct pd_explanation *out, enum pd_verdict verdict, const char *reason);
-int ex_causes(struct pd_explain *explain, const struct ex_fit *fit, const struct ex_move *moves, size_t moves_n,
+int ex_causes(struct pd_explain *explain, struct ex_fit *fit, const struct ex_move *moves, size_t moves_n,
               struct pd_explanation *out, struct pp_error *err) PP_MUSTUSE;
 
 /* Orders two contexts by the names of their frames, root first, whatever their indices. */

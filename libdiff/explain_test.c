@@ -5,8 +5,14 @@
 
 #include <math.h>
 
-#define SIDE_CV2 0.007 /* between sides, beyond what replicates of one side differ by */
+#define SIDE_CV2 0.004 /* between sides, beyond what replicates of one side differ by: before the functions tell */
+#define PRIOR_N 4.0    /* that is worth what so many functions without any sampling noise would tell */
+#define CHI2_MEDIAN 0.45494 /* of one degree of freedom */
+#define PRIOR_DF 10.0  /* degrees of freedom that replicates have at least, filled up by what is assumed of their variation */
+#define COLLECTOR_CV2 0.01 /* a collector's share varies more, with how full the heap happens to be, */
+#define FRAMELESS_CV2 0.04 /* and what no function asked for even more: idling, system calls, other threads */
 #define LOAD_BEND 0.25 /* cost per request follows requests a second with a power of this size: caches, locks, neighbours */
+#define CERTAIN_Z 1.645 /* normal quantile of the lower end of a one-sided 95 % interval */
 #define P_MIN 1e-12    /* below, the statistic is Wald's */
 #define TEST_COUNT 20.0 /* samples on both sides together that a group needs for a test */
 
@@ -85,17 +91,54 @@ static bool fill_cells(const struct pd_explain *ex, const struct ex_fit *fit, si
 	return expected[0] > 0 && expected[1] > 0;
 }
 
-/* The replicates of a side share its hour, its neighbours and its caches, which no difference between
- * replicates shows: the same code differs from side to side by this much more. The statistic behind p
- * shrinks as its standard error grows by that. */
-static double between_sides_p(const struct pd_quasi_row *row, double cv2)
-{
-	double p = row->p > P_MIN ? row->p : P_MIN, t = pd_t_quantile(1 - p / 2, row->df);
+/* ---- what sides differ by at equal code ---- */
 
-	if (p == P_MIN)
-		t = fmax(t, fabs(row->log_ratio) / row->log_ratio_se);
-	t *= row->log_ratio_se / sqrt(row->log_ratio_se * row->log_ratio_se + cv2);
-	return isnan(row->p) ? NAN : isinf(row->df) ? erfc(t / sqrt(2)) : t_p(t, row->df);
+/* The replicates of a side share its hour, its neighbours and its caches, which no difference between
+ * replicates shows: the same code differs from side to side by more. So do single replicates. How much
+ * more is seen in what most functions differ by between the sides, beyond sampling and replicates. */
+
+/* Squared variation of the ratio of the sides that is assumed of their replicates, where they do not show it. */
+static double assumed_cv2(const struct pd_explain *ex)
+{
+	return ex->options.assumed_cv2 * (1 / (double)ex->side_n[0] + 1 / (double)ex->side_n[1]);
+}
+
+/* The squares of log ratios by their variances have this median when excess is added to each. */
+static double median_square(const struct ex_fit *fit, double excess, double *squares)
+{
+	size_t n = 0;
+
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		const struct ex_group *group = &fit->groups[g];
+		if (group->frame >= EX_PSEUDO_N && group->base > 0 && !isnan(group->p))
+			squares[n++] = group->log_ratio * group->log_ratio /
+			               (group->log_ratio_se * group->log_ratio_se + group->error_cv2 + excess);
+	}
+	return ex_median(squares, n);
+}
+
+/* The squared variation beyond log_ratio_se that the functions' log ratios show, most of which have not
+ * changed; drawn to what is assumed by the information that either has. */
+static double excess_cv2(const struct ex_fit *fit, double assumed, double *squares)
+{
+	double low = 0, high = 1, known = 0, prior = PRIOR_N / (2 * assumed * assumed);
+
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		const struct ex_group *group = &fit->groups[g];
+		double variance = group->log_ratio_se * group->log_ratio_se + group->error_cv2 + assumed;
+		if (group->frame >= EX_PSEUDO_N && group->base > 0 && !isnan(group->p))
+			known += 1 / (2 * variance * variance);
+	}
+	if (median_square(fit, 0, squares) <= CHI2_MEDIAN)
+		high = 0;
+	while (high - low > 1e-6) {
+		double middle = (low + high) / 2;
+		if (median_square(fit, middle, squares) > CHI2_MEDIAN)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (prior * assumed + known * high) / (prior + known);
 }
 
 /* Squared variation of a group's cost per request between the sides, at equal code. */
@@ -103,27 +146,86 @@ static double side_cv2(const struct ex_fit *fit, const struct ex_group *group)
 {
 	double bend = fit->growth > 0 && isfinite(fit->growth) ? LOAD_BEND * log(fit->growth) : 0;
 
-	return SIDE_CV2 + bend * bend + group->error_cv2;
+	return fit->side_cv2 + fit->factor_cv2 + bend * bend + group->error_cv2 +
+	       (group->frame == EX_COLLECTOR ? COLLECTOR_CV2 : group->frame == EX_FRAMELESS ? FRAMELESS_CV2 : 0);
 }
 
-static int test_groups(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
+/* Where replicates, and all functions together, tell little of how much replicates vary, what is assumed of that counts
+ * for the degrees of freedom that are missing. Returns the statistic. */
+static double fill_up(const struct pd_explain *ex, struct ex_group *group, double t)
+{
+	double df = ex_replicated(ex) ? group->df : 0, missing = PRIOR_DF - df, variance = group->log_ratio_se * group->log_ratio_se;
+	double assumed = group->sampling_cv2 + (ex_replicated(ex) ? assumed_cv2(ex) : 0);
+
+	if (!(missing > 0))
+		return t;
+	group->df = PRIOR_DF;
+	group->log_ratio_se = sqrt((df * variance + missing * assumed) / PRIOR_DF);
+	return t * sqrt(variance) / group->log_ratio_se;
+}
+
+/* p of a rise: the statistic behind the two-sided p of the replicates shrinks as its standard error grows
+ * by what sides differ by. */
+static double rise_p(const struct pd_explain *ex, struct ex_group *group, double cv2)
+{
+	double p = group->p > P_MIN ? group->p : P_MIN, t = pd_t_quantile(1 - p / 2, group->df), se = group->log_ratio_se;
+
+	if (isnan(group->p))
+		return NAN;
+	if (p == P_MIN)
+		t = fmax(t, fabs(group->log_ratio) / se);
+	t = fill_up(ex, group, t);
+	se = group->log_ratio_se;
+	group->log_ratio_se = sqrt(se * se + cv2);
+	t *= se / group->log_ratio_se;
+	p = isinf(group->df) ? erfc(t / sqrt(2)) : t_p(t, group->df);
+	return group->log_ratio > 0 ? p / 2 : 1 - p / 2;
+}
+
+/* The test by replicates for groups of the application, or for the pseudo groups: these beside the others, but the
+ * others without them, as idling and collecting vary more than code does. */
+static int test_replicates(struct pd_explain *ex, struct ex_fit *fit, bool pseudo, struct pp_error *err)
 {
 	struct cells cells = {.replicated = ex_replicated(ex)};
 	struct pd_quasi_row *rows = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*rows), err);
 	uint32_t *group_of = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*group_of), err);
+	struct pd_quasi_fit quasi = {NAN, 0, INFINITY, 1};
 
 	if (!rows || !group_of || make_cells(ex, fit, &cells, err))
 		return -1;
-	for (size_t g = 0; g < fit->groups_n; g++) {
-		fit->groups[g].p = NAN;
-		if (fit->groups[g].tested && fill_cells(ex, fit, g, &cells))
+	for (size_t g = 0; g < fit->groups_n; g++)
+		if ((pseudo || fit->groups[g].frame >= EX_PSEUDO_N) && fit->groups[g].tested && fill_cells(ex, fit, g, &cells))
 			group_of[cells.counts.frames_n++] = (uint32_t)g;
-	}
-	fit->quasi = (struct pd_quasi_fit){NAN, 0, INFINITY, 1};
-	if (cells.counts.frames_n && pd_quasi_test(&cells.counts, ex->options.assumed_cv2, &fit->quasi, rows, err))
+	if (cells.counts.frames_n && pd_quasi_test(&cells.counts, 0, &quasi, rows, err))
 		return -1;
-	for (size_t i = 0; i < cells.counts.frames_n; i++)
-		fit->groups[group_of[i]].p = between_sides_p(&rows[i], side_cv2(fit, &fit->groups[group_of[i]]));
+	for (size_t i = 0; i < cells.counts.frames_n; i++) {
+		struct ex_group *group = &fit->groups[group_of[i]];
+		if (pseudo != (group->frame < EX_PSEUDO_N))
+			continue;
+		group->log_ratio = rows[i].log_ratio;
+		group->log_ratio_se = rows[i].log_ratio_se;
+		group->df = rows[i].df;
+		group->p = rows[i].p;
+		group->sampling_cv2 = 0;
+		for (int side = 0; side < 2; side++)
+			group->sampling_cv2 += 1 / (rows[i].rate[side] * rows[i].exposure[side] + 0.5);
+	}
+	if (!pseudo || isnan(fit->quasi.dispersion))
+		fit->quasi = quasi;
+	return 0;
+}
+
+static int test_groups(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
+{
+	double *squares = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*squares), err);
+
+	for (size_t g = 0; g < fit->groups_n; g++)
+		fit->groups[g].p = NAN;
+	if (!squares || test_replicates(ex, fit, false, err) || test_replicates(ex, fit, true, err))
+		return -1;
+	fit->side_cv2 = excess_cv2(fit, SIDE_CV2 + (ex_replicated(ex) ? 0 : assumed_cv2(ex)), squares);
+	for (size_t g = 0; g < fit->groups_n; g++)
+		fit->groups[g].p = rise_p(ex, &fit->groups[g], side_cv2(fit, &fit->groups[g]));
 	return 0;
 }
 
@@ -164,6 +266,7 @@ int ex_test(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 	for (size_t g = 0; g < fit->groups_n; g++) {
 		struct ex_group *group = &fit->groups[g];
 		group->q = q[g];
+		group->certain = group->incident * -expm1(CERTAIN_Z * group->log_ratio_se - group->log_ratio);
 		group->rose = q[g] < ex->options.q && group->rise > 0 &&
 		              group->rise >= ex->options.min_share * total;
 	}

@@ -12,6 +12,7 @@
 #define MIX_RATIO 1.5         /* estimated: how far apart label values must grow */
 #define MACHINE_RATIO 1.3     /* every function dearer by this is more than a busy machine here and there */
 #define RISE_SHARE 0.25       /* of a whole change that nobody can divide by requests: smaller rises are not called code */
+#define DOUBT 0.1             /* of the false discovery rate, for a rise beside another explanation */
 #define COUNT_MIN 50.0        /* samples of a side, below which nothing is said */
 
 static double percent(double share)
@@ -128,16 +129,20 @@ static int add_rise(struct pd_explain *ex, const struct ex_fit *fit, const struc
 
 static void add_move(const struct pd_explain *ex, const struct ex_move *move, double scale, struct pd_explanation *out)
 {
-	struct pd_cause *cause = ex_add_cause(out, PD_VERDICT_MOVED,
-	                                   ex_words(out->arena, "'%s' is gone and this has its callers, its callees and %.2f times "
-	                                            "its cost", ex->frames[move->from].name, move->ratio));
+	const char *from = ex->frames[move->from].name;
+	struct pd_cause *cause = ex_add_cause(
+		out, PD_VERDICT_MOVED,
+		move->kind == EX_INLINED ? ex_words(out->arena, "'%s', which it called, is gone, and this costs %.2f times that more", from, move->ratio)
+		: move->kind == EX_EXTRACTED
+			? ex_words(out->arena, "it is new, and '%s', which calls it, costs less by %.2f times its cost", from, move->ratio)
+			: ex_words(out->arena, "'%s' is gone and this has its callers, its callees and %.2f times its cost", from, move->ratio));
 
 	locate(ex, move->to, scale, out->arena, cause);
 	for (int side = 0; side < 2; side++) {
 		cause->self[side] = ex->frames[side ? move->to : move->from].self[side];
 		cause->cum[side] = ex->frames[side ? move->to : move->from].cum[side];
 	}
-	cause->moved_from = ex_words(out->arena, "%s", ex->frames[move->from].name);
+	cause->moved_from = ex_words(out->arena, "%s", from);
 	cause->ratio = move->ratio;
 	cause->observed = move->cost;
 	cause->expected = move->cost / move->ratio;
@@ -160,11 +165,12 @@ static bool rate_changed(const struct pd_explain *ex, const struct ex_fit *fit)
 	return ex_replicated(ex) ? ratio > LOAD_RATIO && fit->load_p < LOAD_P : ratio > LOAD_RATIO_ALONE;
 }
 
-static bool mix_changed(const struct ex_fit *fit)
+static bool mix_changed(const struct pd_explain *ex, const struct ex_fit *fit)
 {
 	if (fit->estimated)
 		return fit->mix_ratio > MIX_RATIO && fit->mix_p < LOAD_P;
-	return fit->mix_distance > MIX_DISTANCE && fit->mix_distance > 2 * fit->mix_noise;
+	return fit->mix_distance > MIX_DISTANCE &&
+	       (ex_replicated(ex) ? fit->mix_p < LOAD_P : fit->mix_distance > 2 * fit->mix_noise);
 }
 
 /* The ratio of the machine factors of the sides, where it is more than noise; else 1. */
@@ -211,7 +217,7 @@ static const char *why_not_code(const struct pd_explain *ex, const struct ex_fit
 		       "endpoint would settle it";
 	if (ex->options.load->values_n == 0)
 		return "mix or code: load.tsv does not tell endpoints apart; requests by endpoint would settle it";
-	if (!fit->by_label && mix_changed(fit))
+	if (!fit->by_label && mix_changed(ex, fit))
 		return "mix or code: the request mix shifted and the samples do not say which endpoint they served; profiles "
 		       "with an endpoint label would settle it";
 	return NULL;
@@ -219,11 +225,12 @@ static const char *why_not_code(const struct pd_explain *ex, const struct ex_fit
 
 /* ---- the list ---- */
 
+/* By what is certain of a rise: noise makes large ones of large functions. */
 static int by_rise(const void *a, const void *b)
 {
 	const struct ex_group *x = *(const struct ex_group *const *)a, *y = *(const struct ex_group *const *)b;
 
-	return x->rise > y->rise ? -1 : x->rise < y->rise;
+	return x->certain > y->certain ? -1 : x->certain < y->certain;
 }
 
 static size_t risen(const struct pd_explain *ex, const struct ex_fit *fit, bool pseudo, const struct ex_group **list)
@@ -236,7 +243,7 @@ static size_t risen(const struct pd_explain *ex, const struct ex_fit *fit, bool 
 	qsort(list, n, sizeof(*list), by_rise);
 	/* Equal rises: by name. */
 	for (size_t i = 1; i < n; i++)
-		for (size_t k = i; k > 0 && list[k]->rise == list[k - 1]->rise &&
+		for (size_t k = i; k > 0 && list[k]->certain == list[k - 1]->certain &&
 		                   ex_frame_cmp(ex, list[k]->frame, list[k - 1]->frame) < 0; k--) {
 			const struct ex_group *swap = list[k];
 			list[k] = list[k - 1];
@@ -416,7 +423,23 @@ static void make_shares(const struct pd_explain *ex, const struct ex_fit *fit, s
 		out->causes[i].share = gross > 0 ? out->causes[i].share / gross : NAN;
 }
 
-int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_move *moves, size_t moves_n,
+/* Where something else explains the incident, a rise must be surer to be code: other requests, more of them, another name
+ * or a busier collector move the cost of functions a little, too. */
+static void doubt_rises(const struct pd_explain *ex, struct ex_fit *fit, size_t moves_n)
+{
+	bool explained = moves_n > 0 || mix_changed(ex, fit) || (fit->requests && rate_changed(ex, fit));
+	double collector = 0;
+
+	for (size_t g = 0; g < fit->groups_n; g++)
+		if (fit->groups[g].rose && fit->groups[g].frame == EX_COLLECTOR)
+			collector = fit->groups[g].certain;
+	for (size_t g = 0; g < fit->groups_n; g++)
+		if (fit->groups[g].frame >= EX_PSEUDO_N && fit->groups[g].q >= DOUBT * ex->options.q &&
+		    (explained || fit->groups[g].certain < collector))
+			fit->groups[g].rose = false;
+}
+
+int ex_causes(struct pd_explain *ex, struct ex_fit *fit, const struct ex_move *moves, size_t moves_n,
               struct pd_explanation *out, struct pp_error *err)
 {
 	const struct ex_group **list = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*list), err);
@@ -429,6 +452,7 @@ int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_m
 		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE, "the baseline profiles hold no cost: there is nothing to compare with");
 		return 0;
 	}
+	doubt_rises(ex, fit, moves_n);
 	const char *unsure = why_not_code(ex, fit);
 	size_t code_n = risen(ex, fit, false, list);
 	uint32_t shared = code_n > 0 && !unsure ? ex_shared_mechanism(ex, fit, list[0]) : PP_NONE;
@@ -446,10 +470,11 @@ int ex_causes(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_m
 	if (code_n == 0 && runtime_n == 0 && !lone && add_common(ex, fit, out, err))
 		return -1;
 	for (size_t i = 0; i < moves_n; i++)
-		add_move(ex, &moves[i], scale, out);
-	if (mix_changed(fit) && fit->estimated)
+		if (!ex->frames[moves[i].from].anonymous || !ex->frames[moves[i].to].anonymous)
+			add_move(ex, &moves[i], scale, out);
+	if (mix_changed(ex, fit) && fit->estimated)
 		add_estimated_mix(ex, fit, out);
-	else if (fit->requests && mix_changed(fit))
+	else if (fit->requests && mix_changed(ex, fit))
 		add_mix(ex, fit, out);
 	if (fit->requests && rate_changed(ex, fit) && (fit->load_ratio > 1 || (out->causes_n == 0 && ex_replicated(ex))))
 		add_load(fit, out);

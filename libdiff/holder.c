@@ -79,23 +79,75 @@ static size_t without_lambda(char *name, size_t n)
 
 size_t pd_holder(struct pp_str name, char *out)
 {
-	static const char nameless[] = "(anonymous:L#"; /* and where it stands: "(anonymous:L#12:C#5)" */
 	unsigned applied;
 	name = pd_script_function(name);
-	if (name.len >= sizeof(nameless) - 1 && memcmp(name.ptr, nameless, sizeof(nameless) - 1) == 0)
-		name = PP_LIT("(anonymous)");
 	size_t n = pd_canonical(name, PP_LIT(""), HOLDER_RULES, out, &applied);
 	n = without_typeargs(out, without_closures(out, n));
 	return go_or_java(name) ? without_lambda(out, n) : n;
 }
 
-bool pd_frame_anonymous(struct pp_str folded)
+static const char nameless[] = "(anonymous:L#"; /* and where it stands: "(anonymous:L#12:C#5)" */
+
+bool pd_frame_anonymous(struct pp_str held)
 {
 	static const char *const names[] = {"(anonymous)", "<anonymous>", "anonymous", "<lambda>", "<listcomp>", "<dictcomp>",
 	                                    "<setcomp>", "<genexpr>", NULL};
 
 	for (const char *const *name = names; *name; name++)
-		if (pp_str_eq(folded, pp_str_of(*name)))
+		if (pp_str_eq(held, pp_str_of(*name)))
+			return true;
+	return held.len >= sizeof(nameless) - 1 && memcmp(held.ptr, nameless, sizeof(nameless) - 1) == 0;
+}
+
+/* The end of the function part that begins at from: "f" or "(*T).f". */
+static size_t part_end(const char *name, size_t n, size_t from)
+{
+	size_t at = from;
+
+	if (name[at] == '(') {
+		while (at < n && name[at] != ')')
+			at++;
+		at += at + 1 < n && name[at + 1] == '.' ? 2 : 0;
+	}
+	while (at < n && name[at] != '.')
+		at++;
+	return at;
+}
+
+/* ".func1" somewhere in it. */
+static bool go_closure(struct pp_str name)
+{
+	for (size_t i = 0; i + 6 <= name.len; i++)
+		if (memcmp(name.ptr + i, ".func", 5) == 0 && digit(name.ptr[i + 5]))
 			return true;
 	return false;
+}
+
+size_t pd_closure_inlined(struct pp_str name, char *held, size_t *n, char *outer)
+{
+	size_t package = 0, last, end;
+
+	if (!go_closure(name))
+		return 0;
+	for (size_t i = 0; i < *n; i++)
+		if (held[i] == '/')
+			package = i;
+	while (package < *n && held[package] != '.')
+		package++;
+	if (package + 1 >= *n)
+		return 0;
+	last = package + 1;
+	size_t first_end = end = part_end(held, *n, last);
+	if (first_end >= *n)
+		return 0;
+	while (end < *n) {
+		last = end + 1;
+		end = last < *n ? part_end(held, *n, last) : *n;
+	}
+	memcpy(outer, held, first_end);
+	if (held[package + 1] == '(' || held[last] == '(') {
+		memmove(held + package + 1, held + last, *n - last);
+		*n -= last - package - 1;
+	}
+	return first_end;
 }

@@ -11,7 +11,13 @@
 size_t pd_holder(struct pp_str name, char *out);
 
 /* A closure that has no name of its own: the function that called it, in the same file and without a
- * library in between, stands for it. */
+ * library in between, stands for it where it was written in that function. */
 bool pd_frame_anonymous(struct pp_str held);
+
+/* Go names a closure by the function that it was written in, after the one that this was inlined into: held, of
+ * "main.(*Shop).list.byRank.func1", is "main.(*Shop).list.byRank". Where it is such a name, brings held to what it was
+ * written in, "main.byRank", writes the other, "main.(*Shop).list", to outer, which has room for *n bytes, and returns
+ * its length; else 0. "main.a.b" may also be a method b of a type a: then held stays. */
+size_t pd_closure_inlined(struct pp_str name, char *held, size_t *n, char *outer);
 
 #endif

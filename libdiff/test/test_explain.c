@@ -451,6 +451,47 @@ static void a_renamed_function_is_moved(void **state)
 	pd_explanation_free(e);
 }
 
+/* A function that became part of its caller, and one that came out of it: nothing costs more. */
+static void a_change_of_place_is_moved(void **state)
+{
+	(void)state;
+	static const struct work inlined[] = {
+		{"main.main;main.serve;main.cart", "/cart", 300},
+		{"main.main;main.serve;main.cart;main.tax", "/cart", 200},
+		{"main.main;main.serve;main.cart;main.store;encoding/json.Marshal", "/cart", 250},
+		{"main.main;main.serve;main.find;main.match", "/find", 400},
+		{"main.main;main.serve;main.find;main.rank;sort.Slice", "/find", 220},
+		{"main.main;main.serve;main.find;main.page;fmt.Sprintf", "/find", 180},
+		{"runtime.gcBgMarkWorker;runtime.gcDrain", NULL, 90},
+	};
+	struct pd_explanation *e = explain(&(struct question){inlined, PP_COUNT(inlined), NULL, 5, load_of(100, 80, 100, 80), true, false, NULL});
+
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MOVED);
+	assert_string_equal(e->causes[0].location, "main.cart");
+	assert_string_equal(e->causes[0].moved_from, "main.price");
+	pd_explanation_free(e);
+	e = explain(&(struct question){usual, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false, inlined});
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MOVED);
+	assert_string_equal(e->causes[0].location, "main.price");
+	assert_string_equal(e->causes[0].moved_from, "main.cart");
+	pd_explanation_free(e);
+}
+
+/* Go names a comparison by where it was inlined: it is part of the function that sorts, not one of its own. */
+static void an_inlined_closure_counts_where_it_was_inlined(void **state)
+{
+	(void)state;
+	struct work work[USUAL_N];
+
+	memcpy(work, usual, sizeof(work));
+	work[4] = (struct work){"main.main;main.serve;main.find;main.rank;sort.Slice;main.rank.byPrice.func1", "/find", 700};
+	struct pd_explanation *e = explain(&(struct question){work, PP_COUNT(work), NULL, 5, load_of(100, 80, 100, 80), true, false, NULL});
+
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.rank");
+	pd_explanation_free(e);
+}
+
 static void a_dearer_successor_is_code(void **state)
 {
 	(void)state;
@@ -536,6 +577,8 @@ int main(void)
 		cmocka_unit_test(a_helper_called_more_often_is_its_callers),
 		cmocka_unit_test(a_dearer_allocator_is_runtime),
 		cmocka_unit_test(a_renamed_function_is_moved),
+		cmocka_unit_test(a_change_of_place_is_moved),
+		cmocka_unit_test(an_inlined_closure_counts_where_it_was_inlined),
 		cmocka_unit_test(a_dearer_successor_is_code),
 		cmocka_unit_test(one_against_one_claims_only_what_no_replicate_could_hide),
 		cmocka_unit_test(snapshots_are_not_divided_by_requests),

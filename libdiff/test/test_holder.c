@@ -40,7 +40,8 @@ static void functions_hold_closures(void **state)
 		{"$1", "$1"},
 		{"func1", "func1"},
 		{"(anonymous)", "(anonymous)"},
-		{"(anonymous:L#12:C#5)", "(anonymous)"},
+		{"(anonymous:L#12:C#5)", "(anonymous:L#12:C#5)"},
+		{"main.(*Shop).list.byRank.func1", "main.(*Shop).list.byRank"},
 		{"", ""},
 	};
 	char out[200];
@@ -57,7 +58,33 @@ static void some_closures_have_no_name(void **state)
 	(void)state;
 	assert_true(pd_frame_anonymous(PP_LIT("(anonymous)")));
 	assert_true(pd_frame_anonymous(PP_LIT("<lambda>")));
+	assert_true(pd_frame_anonymous(PP_LIT("(anonymous:L#12:C#5)")));
 	assert_false(pd_frame_anonymous(PP_LIT("main.f")));
+}
+
+static void closures_of_inlined_functions(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *held, *outer;
+	} cases[] = {
+		{"main.(*Shop).list.byRank.func1", "main.byRank", "main.(*Shop).list"},
+		{"a/b.New.(*Shop).retry.func2.1", "a/b.(*Shop).retry", "a/b.New"},
+		{"main.run.work.func1", "main.run.work", "main.run"},
+		{"main.(*Shop).list.func1", "main.(*Shop).list", ""},
+		{"main.(*Shop).list", "main.(*Shop).list", ""},
+		{"main.(", "main.(", ""},
+		{"a::b::{{closure}}", "a::b", ""},
+	};
+	char held[200], outer[200];
+
+	for (size_t i = 0; i < PP_COUNT(cases); i++) {
+		size_t n = pd_holder(pp_str_of(cases[i].name), held);
+		outer[pd_closure_inlined(pp_str_of(cases[i].name), held, &n, outer)] = '\0';
+		held[n] = '\0';
+		assert_string_equal(held, cases[i].held);
+		assert_string_equal(outer, cases[i].outer);
+	}
 }
 
 int main(void)
@@ -65,6 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_hold_closures),
 		cmocka_unit_test(some_closures_have_no_name),
+		cmocka_unit_test(closures_of_inlined_functions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
