@@ -1,7 +1,8 @@
 # Compares a call graph of the reference with one of pprof-dot: functions with their values, calls with theirs, what is
 # dotted or inlined, labels. Both print values rounded to two decimals of a unit, and small ones as 0: they are equal
 # when they can be.     awk -f manifest-dot.awk [-v tree=1] REFERENCE OURS      prints what differs
-# In a tree, elements are known by the path to them.
+# In a tree, elements are known by the path to them. -v exact=1: values are alike as text; -v direct=1: only direct
+# calls.
 BEGIN {
 	n = split("ns 1 us 1e3 ms 1e6 s 1e9 hrs 3.6e12 B 1 kB 1024 MB 1048576 GB 1073741824 TB 1099511627776 n*GCU 1 u*GCU 1e3 m*GCU 1e6 GCU 1e9", list, " ")
 	for (i = 1; i < n; i += 2) factor[list[i]] = list[i + 1]
@@ -36,6 +37,7 @@ function put(kind, key, a, b) {
 }
 function plain(name) { gsub(/&amp;/, "\\&", name); gsub(/\\\\/, "\\", name); gsub(/\\n.*/, "", name); return name }
 function put_call(from, to, residual, cost,    mark, inlined) {
+	if (direct && residual) return
 	mark = (residual ? " ... " : " -> "); inlined = /\(inline\)/ ? " inline" : ""
 	if (tree) { caller[to] = from; called[to] = inlined mark; weight[to] = cost }
 	else put("call", plain(name_of[from]) mark plain(name_of[to]) inlined, cost, "")

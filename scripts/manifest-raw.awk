@@ -1,7 +1,7 @@
 # A profile as lines that do not depend on ids or on tables' order: header, then a line a sample (values, labels, frames
 # with their binaries), then what locations and binaries there are. Reads what the reference's -raw prints, or with
 # -v records=1 the records view of pprof-decode, and prints the same lines for the same profile. Times are left out:
-# the reference prints them in words, and cuts them.
+# the reference prints them in words, and cuts them. -v relative=1: addresses are those within the binary.
 BEGIN { FS = records ? "\t" : "\n" }
 
 function unescape(s) { gsub(/\\t/, "\t", s); gsub(/\\n/, "\n", s); gsub(/\\r/, "\r", s); gsub(/\\\\/, "\\", s); return s }
@@ -100,6 +100,21 @@ function labels_of(s, number,    i, n, part, t, k, text, v, u, m) {
 	return text
 }
 
+function number_of(hex,    i, n) {
+	n = 0
+	for (i = 3; i <= length(hex); i++) n = 16 * n + index("0123456789abcdef", substr(hex, i, 1)) - 1
+	return n
+}
+# The address of a location less the start of its binary; of the binary, its size.
+function relocate(id,    start, part, rest) {
+	split(binary[mapping_of[id]], part, /[\/ ]/)
+	start = number_of(part[1])
+	rest = location[id]; sub(/ .*/, "", rest)
+	sub(/^[^ ]*/, sprintf("+%d", number_of(rest) - start), location[id])
+	rest = binary[mapping_of[id]]; sub(/^[^\/]*\/[^\/]*/, "", rest)
+	m = " in " sprintf("%d", number_of(part[2]) - start) rest
+}
+
 END {
 	if (records) {
 		if (url != "") print "Doc: " url
@@ -112,6 +127,7 @@ END {
 	for (i = 1; i <= locations; i++) {
 		id = order[i]
 		m = mapping_of[id] == "" || mapping_of[id] in none ? "" : " in " binary[mapping_of[id]]
+		if (relative && m != "") relocate(id)
 		frame[id] = location[id] m
 		gsub(/ +/, " ", frame[id])
 	}
