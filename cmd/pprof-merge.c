@@ -12,18 +12,31 @@ struct request {
 	struct input input;
 	struct profileout output;
 	int types; /* TYPES_SAME, TYPES_COMMON */
+	bool keep_going;
 	uint64_t threads;
 };
 
-static enum cli_status add_next(struct pp_merge *merge, struct readahead *ahead, const char *name)
+/* Adds the profiles up. With keep_going those that cannot be read are left out, as long as there are others. */
+static enum cli_status add_all(const struct request *request, struct pp_merge *merge, struct readahead *ahead,
+                               const struct input_names *names)
 {
-	enum cli_status status;
-	struct pp_error err = PP_ERROR_INIT;
-	struct pp_profile *profile = readahead_take(ahead, true, NULL, &status);
-	if (profile && pp_merge_add(merge, profile, 1, NULL, &err) != 0)
-		status = cli_report(name, &err);
-	pp_profile_free(profile);
-	return status;
+	enum cli_status status = CLI_OK;
+	size_t unread = 0;
+	for (size_t i = 0; i < names->n; i++) {
+		struct pp_error err = PP_ERROR_INIT;
+		struct pp_profile *profile = readahead_take(ahead, true, NULL, &status);
+		if (profile && pp_merge_add(merge, profile, 1, NULL, &err) != 0) {
+			pp_profile_free(profile);
+			return cli_report(names->names[i], &err);
+		}
+		unread += !profile;
+		if (!profile && (!request->keep_going || unread == names->n))
+			return status;
+		pp_profile_free(profile);
+	}
+	if (unread > 0)
+		cli_warn("%zu of %zu profiles are left out of the sum", unread, names->n);
+	return CLI_OK;
 }
 
 /* NULL, with *status, after saying what failed. */
@@ -38,8 +51,8 @@ static struct pp_profile *sum(const struct request *request, const struct input_
 	*status = merge ? CLI_OK : ahead ? cli_report(NULL, &err) : CLI_SYSTEM;
 	if (merge && request->types == TYPES_COMMON)
 		pp_merge_take_common(merge);
-	for (size_t i = 0; *status == CLI_OK && i < names->n; i++)
-		*status = add_next(merge, ahead, names->names[i]);
+	if (*status == CLI_OK)
+		*status = add_all(request, merge, ahead, names);
 	if (*status == CLI_OK) {
 		profile = pp_merge_finish(merge, &err);
 		if (!profile)
@@ -56,6 +69,7 @@ int main(int argc, char **argv)
 	const struct cli_option options[] = {
 		PROFILEOUT_OPTIONS(&request.output),
 		{"types", 0, CLI_CHOICE, &request.types, "WHICH", "sample types that differ: refuse, or keep what all have", 0, 0, types},
+		{"keep-going", 'k', CLI_FLAG, &request.keep_going, NULL, "leave out profiles that cannot be read", 0, 0, NULL},
 		READAHEAD_OPTION(&request.threads),
 		INPUT_OPTIONS(&request.input),
 	};

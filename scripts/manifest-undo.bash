@@ -152,10 +152,8 @@ only_that() {
 		return 1
 		;;
 	*)
-		as_lines= raw_options= dot_options= tree_options= reads_unit= used_tool=
 		"undo_$1"
-		may_undo "$1" || { unseen=$((unseen + 1)); return 0; }
-		judge
+		if may_undo "$1"; then judge; else difference='' unseen=$((unseen + 1)); fi
 		;;
 	esac
 	as_lines= raw_options= dot_options= tree_options= reads_unit= used_tool=

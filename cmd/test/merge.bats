@@ -154,3 +154,22 @@ rows() {
 	status_is 3
 	has "'other': no sample type that the profiles before have too"
 }
+
+@test "--keep-going leaves out what cannot be read, and says so; not what cannot be added" {
+	echo broken >broken
+	run --separate-stderr bash -c "'$PP_BUILD/pprof-merge' --keep-going one missing broken two >sum"
+	status_is 0
+	[ "${stderr_lines[0]}" = "pprof-merge: cannot open 'missing': No such file or directory" ]
+	[[ ${stderr_lines[1]} == "pprof-merge: 'broken': "* ]]
+	[ "${stderr_lines[2]}" = "pprof-merge: warning: 2 of 4 profiles are left out of the sum" ]
+	tool pprof-merge one two | cmp - sum
+	run --separate-stderr bash -c "'$PP_BUILD/pprof-merge' --keep-going --threads 3 one missing broken two"
+	[ "${stderr_lines[2]}" = "pprof-merge: warning: 2 of 4 profiles are left out of the sum" ]
+	run tool pprof-merge --keep-going -o none missing broken
+	status_is 3
+	[ ! -e none ]
+	run tool pprof-merge --keep-going one "$DATA/cpu.pb.gz"
+	status_is 3
+	run tool pprof-merge one missing two
+	status_is 4
+}
