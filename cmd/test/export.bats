@@ -133,6 +133,19 @@ flow_of() {
 		'[["samples",7,[7],1],["samples (decrease)",3,[3],1]]' ]
 }
 
+# What the schema that speedscope ships asks for, and what its reader takes for granted.
+@test "speedscope: frames are there, sums are right, units are known" {
+	tool pprof-diff --format pprof old new >difference
+	for file in p difference "$DATA/cpu.pb.gz" "$DATA/heap.pb.gz" "$DATA/mutex.pb.gz"; do
+		tool pprof-export --format speedscope "$file" >got
+		jq -e '(.shared.frames | length) as $n | all(.shared.frames[]; .name | length > 0) and
+			.activeProfileIndex < (.profiles | length) and all(.profiles[];
+				.type == "sampled" and .startValue == 0 and .endValue == (.weights | add // 0) and
+				(.samples | length) == (.weights | length) and all(.samples[][]; 0 <= . and . < $n) and
+				(.unit | IN("bytes", "microseconds", "milliseconds", "nanoseconds", "none", "seconds")))' got
+	done
+}
+
 # stacks_of FILE THREAD: "frame;frame weight" of each sample of a file for Firefox.
 stacks_of() {
 	jq -r --argjson t "$2" '.threads[$t] as $t | range($t.samples.length) as $i |
