@@ -16,8 +16,8 @@
  * the subtrees of what it calls are one family, corrected by Benjamini & Hochberg (1995), and counts only below a
  * node that was found. A subtree's p-value is that of Simes (1986) for its family, as in Bogomolov, Peterson,
  * Benjamini & Sabatti (2021, "Hypotheses on a tree"): what moved from one callee to another is found though their
- * caller's own sum stayed. all_p is the p-value of what stands above the roots; no q is below it: with NAN it is
- * Simes' of the roots. -1 without memory. */
+ * caller's own sum stayed. q-values are twice what families say, so that they hold for the whole tree. all_p is the p-value of what stands above the roots; no q is below it: with NAN the
+ * roots stand alone. -1 without memory. */
 int pd_tree_q(const uint32_t *parent, size_t n, double all_p, double *flat, double *cum, double *within);
 
 #endif
