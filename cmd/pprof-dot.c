@@ -176,8 +176,8 @@ static void take_means(struct pp_callgraph *graph)
 }
 
 /* The unit that --unit asks for; for minimum, by what is drawn, of both sides. */
-static int choose_unit(const struct options *options, const struct pp_frames *frames, const struct pp_callgraph *graph,
-                       struct pp_str from, struct pp_str *shown, struct pp_error *err)
+static void choose_unit(const struct options *options, const struct pp_frames *frames, const struct pp_callgraph *graph,
+                        struct pp_str from, struct pp_str *shown)
 {
 	const struct view_rows *rows = &options->rows;
 	int64_t least = 0, total = graph->total[0] > graph->total[1] ? graph->total[0] : graph->total[1];
@@ -188,7 +188,7 @@ static int choose_unit(const struct options *options, const struct pp_frames *fr
 		view_take_least(&least, node->flat[0], node->cum[0]);
 		view_take_least(&least, node->flat[1], node->cum[1]);
 	}
-	return view_unit(rows->unit, from, view_divided(rows, least), view_divided(rows, total), shown, err);
+	view_unit(rows->unit, from, view_divided(rows, least), view_divided(rows, total), shown);
 }
 
 /* Makes the graph of one side, or of incident and baseline, and writes it. */
@@ -212,10 +212,7 @@ static enum cli_status draw(struct options *options, const struct pp_frames *fra
 	if (!compared)
 		graph.total[0] = picture->total;
 	struct pp_str shown;
-	if (choose_unit(options, frames, &graph, picture->unit, &shown, &err) != 0) {
-		pp_callgraph_release(&graph);
-		return cli_report(picture->subject, &err);
-	}
+	choose_unit(options, frames, &graph, picture->unit, &shown);
 	snprintf(title, sizeof title, "%.90s, %.90s", picture->type, picture->unit.ptr);
 	const struct dotfile dot = {.frames = frames, .graph = &graph, .difference = compared,
 	                            .tree = options->call_tree, .unit = picture->unit, .shown = shown,

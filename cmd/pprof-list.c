@@ -180,7 +180,7 @@ static int add_lines(struct table *table, const struct listing_routine *routine,
 
 /* ---- the command ---- */
 
-static int choose_unit(const char *asked, const struct listing *listing, struct pp_str *shown, struct pp_error *err)
+static void choose_unit(const char *asked, const struct listing *listing, struct pp_str *shown)
 {
 	int64_t least = 0;
 	for (size_t i = 0; i < listing->routines_n; i++)
@@ -188,7 +188,7 @@ static int choose_unit(const char *asked, const struct listing *listing, struct 
 			const struct listing_values *values = &listing->routines[i].lines[l].values;
 			view_take_least(&least, values->flat, values->cum);
 		}
-	return view_unit(asked, listing->unit, least, listing->total, shown, err);
+	view_unit(asked, listing->unit, least, listing->total, shown);
 }
 
 static int print_all(const struct request *request, const struct listing *listing, struct source_files *files,
@@ -207,8 +207,7 @@ static int print_all(const struct request *request, const struct listing *listin
 	};
 	const size_t columns_n = difference ? COLUMNS_N : BASELINE_FLAT;
 	struct style style = {listing->unit, PP_LIT(""), difference};
-	if (choose_unit(request->unit, listing, &style.shown, err) != 0)
-		return -1;
+	choose_unit(request->unit, listing, &style.shown);
 	struct table *table = people ? NULL : table_new_in(style.shown, format, columns, columns_n, sink, err);
 	int result = people ? print_heading(sink, listing, &style, err) : table ? 0 : -1;
 	for (size_t i = 0; result == 0 && i < listing->routines_n; i++) {

@@ -120,7 +120,7 @@ static int64_t cum_of(const struct ranking *ranking, const struct view_rows *row
 	return rows->mean ? view_mean(cum, ranking->divisor.cum[frame]) : cum;
 }
 
-static int choose_unit(struct ranking *ranking, const struct request *request, struct pp_error *err)
+static void choose_unit(struct ranking *ranking, const struct request *request)
 {
 	const struct view_rows *rows = &request->rows;
 	int64_t least = 0;
@@ -130,8 +130,7 @@ static int choose_unit(struct ranking *ranking, const struct request *request, s
 		if (pp_frames_at(ranking->frames, frame)->kind != PP_FRAME_NO_STACK)
 			view_take_least(&least, flat_of(ranking, rows, frame), cum_of(ranking, rows, frame));
 	}
-	return view_unit(rows->unit, ranking->unit, view_divided(rows, least), view_divided(rows, ranking->total),
-	                 &ranking->shown, err);
+	view_unit(rows->unit, ranking->unit, view_divided(rows, least), view_divided(rows, ranking->total), &ranking->shown);
 }
 
 /* *sum becomes the sum of the flat values up to this row. */
@@ -249,7 +248,8 @@ static enum cli_status rank_and_print(const struct viewed *viewed, const char *n
 		if (ranking.rollup.negative)
 			cli_warn("'%s': holds negative values: a difference?", name);
 		choose_rows(&ranking, &request->rows);
-		status = choose_unit(&ranking, request, &err) == 0 ? print(&ranking, request) : cli_report(name, &err);
+		choose_unit(&ranking, request);
+		status = print(&ranking, request);
 	}
 	release(&ranking);
 	return status;

@@ -114,7 +114,7 @@ static int64_t value_of(const struct view_rows *rows, const int64_t value[2])
 	return rows->mean ? view_mean(value[0], value[1]) : value[0];
 }
 
-static int choose_unit(const struct viewed *viewed, const struct view_rows *rows, struct tree *tree, struct pp_error *err)
+static void choose_unit(const struct viewed *viewed, const struct view_rows *rows, struct tree *tree)
 {
 	int64_t least = 0;
 	for (uint32_t n = 0; n < tree->graph.nodes_n; n++) {
@@ -122,8 +122,8 @@ static int choose_unit(const struct viewed *viewed, const struct view_rows *rows
 		if (pp_frames_at(tree->frames, node->frame)->kind != PP_FRAME_NO_STACK)
 			view_take_least(&least, value_of(rows, node->flat), value_of(rows, node->cum));
 	}
-	return view_unit(rows->unit, pp_sample_type_unit(viewed->profile, viewed->column), view_divided(rows, least),
-	                 view_divided(rows, tree->total), &tree->unit, err);
+	view_unit(rows->unit, pp_sample_type_unit(viewed->profile, viewed->column), view_divided(rows, least),
+	          view_divided(rows, tree->total), &tree->unit);
 }
 
 static double share(int64_t value, int64_t total)
@@ -244,7 +244,7 @@ static int write_tree(const struct viewed *viewed, const struct request *request
 	int status = make_tree(viewed, request, &tree, err);
 	tree_columns(viewed, printer.for_people, columns);
 	if (status == 0)
-		status = choose_unit(viewed, &request->rows, &tree, err);
+		choose_unit(viewed, &request->rows, &tree);
 	if (status == 0 && !(printer.table = table_new_in(tree.unit, format, columns, TREE_COLUMNS, sink, err)))
 		status = -1;
 	if (status == 0)
@@ -260,10 +260,10 @@ static int write_tree(const struct viewed *viewed, const struct request *request
 }
 
 /* Lists have no common unit that would fit all, as in the reference: minimum is as auto. */
-static int list_unit(const struct viewed *viewed, const struct view_rows *rows, struct pp_str *unit, struct pp_error *err)
+static void list_unit(const struct viewed *viewed, const struct view_rows *rows, struct pp_str *unit)
 {
 	const bool minimum = rows->unit && strcmp(rows->unit, "minimum") == 0;
-	return view_unit(minimum ? NULL : rows->unit, pp_sample_type_unit(viewed->profile, viewed->column), 0, 0, unit, err);
+	view_unit(minimum ? NULL : rows->unit, pp_sample_type_unit(viewed->profile, viewed->column), 0, 0, unit);
 }
 
 static int write_list(const struct viewed *viewed, const struct request *request, enum table_format format,
@@ -277,8 +277,7 @@ static int write_list(const struct viewed *viewed, const struct request *request
 	                         : request->tags ? LABELS_TAG_COLUMNS
 	                                         : labels_comment_columns_n;
 	struct pp_str unit;
-	if (list_unit(viewed, &request->rows, &unit, err) != 0)
-		return -1;
+	list_unit(viewed, &request->rows, &unit);
 	labels_tag_columns(viewed, tags);
 	struct table *table = table_new_in(unit, format, columns, columns_n, sink, err);
 	int status = table ? 0 : -1;

@@ -143,21 +143,28 @@ int64_t view_divided(const struct view_rows *rows, int64_t value)
 	return (int64_t)shown;
 }
 
-int view_unit(const char *asked, struct pp_str from, int64_t least, int64_t total, struct pp_str *unit, struct pp_error *err)
+/* The default of the family, as the reference has it, but not without a word. */
+static void unit_instead(const char *asked, struct pp_str from, struct pp_str *unit)
 {
 	char names[200], word[100], own[100];
+	pp_unit_scale(0, from, PP_LIT("none"), unit);
+	if (pp_unit_choose(from, *unit, unit) != 0)
+		*unit = PP_LIT("");
+	cli_warn("--unit '%s' is none for values in '%s', which are shown %s%.*s: auto, minimum%s%s would be one",
+	         pp_printable(word, sizeof word, asked, strlen(asked)), pp_printable(own, sizeof own, from.ptr, from.len),
+	         unit->len > 0 ? "in " : "as they are", (int)unit->len, unit->ptr, from.len > 0 ? ", " : "",
+	         pp_unit_names(names, sizeof names, from));
+}
+
+void view_unit(const char *asked, struct pp_str from, int64_t least, int64_t total, struct pp_str *unit)
+{
 	*unit = PP_LIT("");
 	if (!asked || !*asked || strcmp(asked, "auto") == 0)
-		return 0;
-	if (strcmp(asked, "minimum") == 0) {
+		return;
+	if (strcmp(asked, "minimum") == 0)
 		*unit = pp_unit_of_report(least, total, from);
-		return 0;
-	}
-	if (pp_unit_choose(from, pp_str_of(asked), unit) == 0)
-		return 0;
-	return pp_fail(err, PP_EUSAGE, PP_NO_OFFSET, "--unit '%s': values in '%s' can be shown in: auto, minimum%s%s",
-	               pp_printable(word, sizeof word, asked, strlen(asked)), pp_printable(own, sizeof own, from.ptr, from.len),
-	               from.len > 0 ? ", " : "", pp_unit_names(names, sizeof names, from));
+	else if (pp_unit_choose(from, pp_str_of(asked), unit) != 0)
+		unit_instead(asked, from, unit);
 }
 
 void view_take_least(int64_t *least, int64_t flat, int64_t cum)

@@ -85,8 +85,9 @@ int64_t view_mean(int64_t value, int64_t of);
 int64_t view_divided(const struct view_rows *rows, int64_t value);
 /* The unit that --unit asks for, of values in unit from: "" where nothing is asked for, or auto: programs get values as
  * they are, people each in the unit that fits. For minimum, it is pp_unit_of_report of the smallest size among the rows
- * shown but 0, and of the total. PP_EUSAGE names those that can be. */
-int view_unit(const char *asked, struct pp_str from, int64_t least, int64_t total, struct pp_str *unit, struct pp_error *err) PP_MUSTUSE;
+ * shown but 0, and of the total. A unit that does not fit becomes the family's default, with a warning that names those
+ * that do. */
+void view_unit(const char *asked, struct pp_str from, int64_t least, int64_t total, struct pp_str *unit);
 /* Takes a row into the smallest size: its flat value, or where that is 0 the cumulative one. */
 void view_take_least(int64_t *least, int64_t flat, int64_t cum);
 /* value as people read it: in unit, or the one that fits. */

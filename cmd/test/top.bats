@@ -250,25 +250,29 @@ flat    flat%   cum     cum%  flat error  name
        0    0.00%  1234.57s  100.00%    "
 }
 
-@test "--unit: what cannot be is refused, with what can" {
+@test "--unit: what cannot be is the family's default, with a warning that says what can" {
 	cd "$BATS_TEST_TMPDIR"
 	printf 'a:bytes\tb:widgets\tc:\tstack\n1\t2\t3\tx\n' >three
 	run tool pprof-top -s a --unit ms three
-	status_is 2
-	is "pprof-top: 'three': --unit 'ms': values in 'bytes' can be shown in: auto, minimum, B, kB, MB, GB, TB, PB"
+	status_is 0
+	[ "${lines[0]}" = "pprof-top: warning: --unit 'ms' is none for values in 'bytes', which are shown in B: auto, minimum, B, kB, MB, GB, TB, PB would be one" ]
+	[ "$(cut -f 1-3 <<<"${lines[2]}")" = "1${TAB}1${TAB}1" ]
 	run tool pprof-top -s b --unit widget three
-	status_is 2
-	is "pprof-top: 'three': --unit 'widget': values in 'widgets' can be shown in: auto, minimum, widgets"
+	status_is 0
+	[ "${lines[0]}" = "pprof-top: warning: --unit 'widget' is none for values in 'widgets', which are shown as they are: auto, minimum, widgets would be one" ]
+	[ "$(cut -f 1,3 <<<"${lines[1]}")" = "flat${TAB}cum" ]
 	run tool pprof-tree -s c --unit B -o out three
-	status_is 2
-	[ ! -e out ]
-	is "pprof-tree: 'three': --unit 'B': values in '' can be shown in: auto, minimum"
+	status_is 0
+	is "pprof-tree: warning: --unit 'B' is none for values in '', which are shown as they are: auto, minimum would be one"
 	run tool pprof-tree --tags -s b --unit kB three
-	status_is 2
+	status_is 0
+	has "warning: --unit 'kB'"
 	run tool pprof-list -s a --unit s x three
-	status_is 2
+	status_is 0
+	has "flat:B"
 	run tool pprof-dot -s a --unit s three
-	status_is 2
+	status_is 0
+	has "shown in B"
 	run bash -c "'$PP_BUILD/pprof-top' -s b --unit widgets three | cut -f 1-3"
 	is "flat:widgets${TAB}flat_share${TAB}cum:widgets
 2${TAB}1${TAB}2"
