@@ -84,42 +84,66 @@ static int grow(struct table *table, struct pp_error *err)
 	return 0;
 }
 
-/* Adds to a call, for those of both ends that are wanted. */
-static int put(struct pd_calls *calls, int side, uint32_t caller, uint32_t callee, uint64_t weight,
-               const unsigned char *wanted, struct pp_error *err)
+int pd_calls_put(struct pd_calls *calls, int side, const struct pd_call *call, struct pp_error *err)
 {
 	struct table *table = &calls->side[side];
-	bool ends[2] = {caller != PP_NONE && wanted[caller], wanted[callee]};
-	if (weight == 0 || (!ends[0] && !ends[1]))
+	if (!used(call))
 		return 0;
 	if ((table->n + 1) * 2 > table->capacity && table->n < CALLS_MAX && grow(table, err) != 0)
 		return -1;
-	struct pd_call *call = &table->slots[slot_of(table, caller, callee)];
-	if (!used(call)) {
+	struct pd_call *mine = &table->slots[slot_of(table, call->caller, call->callee)];
+	if (!used(mine)) {
 		if (table->n == CALLS_MAX) {
 			calls->overflowed = true;
 			return 0;
 		}
-		*call = (struct pd_call){caller, callee, {0, 0}};
+		*mine = (struct pd_call){call->caller, call->callee, {0, 0}};
 		table->n++;
 	}
 	for (int end = 0; end < 2; end++)
-		if (ends[end])
-			add(&call->weight[end], weight);
+		add(&mine->weight[end], call->weight[end]);
 	return 0;
+}
+
+/* Adds to a call, for those of both ends that are wanted. */
+static int put(struct pd_calls *calls, int side, uint32_t caller, uint32_t callee, uint64_t weight,
+               const unsigned char *wanted, struct pp_error *err)
+{
+	struct pd_call call = {caller, callee, {caller != PP_NONE && wanted[caller] ? weight : 0, wanted[callee] ? weight : 0}};
+	return pd_calls_put(calls, side, &call, err);
+}
+
+static int reserve_places(struct table *table, size_t n, struct pp_error *err)
+{
+	if (n <= table->places_n)
+		return 0;
+	struct place *larger = realloc(table->places, n * sizeof(*larger));
+	if (!larger)
+		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for calls");
+	memset(larger + table->places_n, 0, (n - table->places_n) * sizeof(*larger));
+	table->places = larger;
+	table->places_n = n;
+	return 0;
+}
+
+int pd_calls_put_self(struct pd_calls *calls, int side, uint32_t frame, uint64_t self, struct pp_error *err)
+{
+	if (reserve_places(&calls->side[side], (size_t)frame + 1, err) != 0)
+		return -1;
+	add(&calls->side[side].places[frame].self, self);
+	return 0;
+}
+
+void pd_calls_put_total(struct pd_calls *calls, int side, uint64_t total)
+{
+	add(&calls->side[side].total, total);
 }
 
 static int reserve_frames(struct pd_calls *calls, struct table *table, const struct pp_frames *frames, struct pp_error *err)
 {
 	size_t n = pp_frames_count(frames);
-	if (n > table->places_n) {
-		struct place *larger = realloc(table->places, n * sizeof(*larger));
-		if (!larger)
-			return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for calls");
-		memset(larger + table->places_n, 0, (n - table->places_n) * sizeof(*larger));
-		table->places = larger;
-		table->places_n = n;
-	}
+	if (reserve_places(table, n, err) != 0)
+		return -1;
 	if (n > calls->names_n) {
 		uint32_t *larger = realloc(calls->names, n * sizeof(*larger));
 		if (!larger)

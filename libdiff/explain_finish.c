@@ -103,6 +103,16 @@ static double detectable(const struct pd_explain *ex, const struct ex_fit *fit, 
 	return exp(2.802 * sqrt(variance)) - 1;
 }
 
+/* How many of the moves, which stand in order of cost, are large enough to be said. */
+static size_t noteworthy(const struct pd_explain *ex, const struct ex_move *moves, size_t moves_n)
+{
+	size_t n = 0;
+
+	while (n < moves_n && moves[n].cost >= ex->options.min_share * (double)ex->total[PD_INCIDENT])
+		n++;
+	return n;
+}
+
 struct pd_explanation *pd_explain_finish(struct pd_explain *ex, struct pp_error *err)
 {
 	struct pp_arena *arena = pp_arena_new(UINT64_C(1) << 30);
@@ -154,7 +164,7 @@ struct pd_explanation *pd_explain_finish(struct pd_explain *ex, struct pp_error 
 	out->test = !fit.counted      ? "none: sample counts not measured"
 	            : ex_replicated(ex)  ? "quasi-likelihood F test over replicates, shrunken dispersion, Benjamini-Hochberg"
 	                              : "the same test with an assumed variation between replicates, Benjamini-Hochberg";
-	if (ex_causes(ex, &fit, moves, moves_n, out, err))
+	if (ex_causes(ex, &fit, moves, noteworthy(ex, moves, moves_n), out, err))
 		goto failed;
 	return out;
 failed:

@@ -1,83 +1,99 @@
-/* Functions that changed their name: gone on one side, new on the other, with the same callers, the
- * same work below and about the same cost; or their place: gone or new, and their caller costs as much more or less. Cumulative cost decides: a renamed function may do nothing
- * itself. Weighted Jaccard similarity over neighbours, after LLVM's matching of stale profiles. */
+/* Functions that changed their name or their place. Who is who is judged as in the comparison of frames (rename.h), by the same rules
+ * and the same likeness, from what is known here: the paths to application functions and what lies below them. */
 #include "libdiff/explain_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#define CANDIDATES 200     /* a side, by cost */
-#define MIN_COUNT 4.0      /* samples behind a candidate */
-#define PAIR_COUNT 16.0    /* and behind both of a pair: seeing none of one of them by chance has p = e^-8 */
-#define MIN_CALLERS 0.5    /* similarity of the shares of its callers */
-#define MIN_CALLEES 0.35   /* and of what it does */
+#include "libdiff/rename.h"
+#include "libdiff/rename_groups.h"
+
 #define GROWTH_FUNCTIONS 5 /* that both sides have, each */
 #define GROWTH_COUNT 8.0   /* with so many samples, to tell how much all grew */
-#define RATIO_LOW 0.6      /* cost of the new to the old one, at equal exposure */
-#define RATIO_HIGH 1.7
-#define ONE_CALLER 0.6     /* of a function's cost, to be its caller when it became part of that, or came out of it */
-#define SELF_FRAME PP_NONE /* stands for the function's own work among its callees */
+#define VERTICALS 200      /* moves between a function and its caller, at most */
+#define LEAST_COUNT 8.0    /* samples on each side: not to see it on the other by chance has p = e^-8 */
 
-struct neighbour {
-	uint32_t frame;
-	double share;
+/* The frames of an explanation as frames of a set. Arrays are by frame of the set, n long. */
+struct moving {
+	const struct pd_explain *ex;
+	struct pp_frames *set;
+	uint32_t *of;              /* by frame of ex: which of the set */
+	uint32_t *back;            /* and the other way round */
+	struct pd_calls *calls;
+	struct pd_groups *groups;
+	uint32_t *group;
+	unsigned *applied;
+	size_t n;
 };
 
-struct candidate {
-	uint32_t frame;
-	double cost; /* at the incident's exposure */
-	double count;
-	struct neighbour *callers, *callees;
-	size_t callers_n, callees_n;
-	bool taken;
-};
+/* ---- frames ---- */
 
-static int by_frame(const void *a, const void *b)
+/* A profile with a location for each frame, in their order: what a set of frames is made of. */
+static struct pp_profile *profile_of_frames(const struct pd_explain *ex, struct pp_error *err)
 {
-	uint32_t x = ((const struct neighbour *)a)->frame, y = ((const struct neighbour *)b)->frame;
+	const struct pp_limits limits = PP_LIMITS_DEFAULT;
+	struct pp_build *build = pp_build_new(&limits, err);
+	struct pp_profile *profile = NULL;
 
-	return x < y ? -1 : x > y;
-}
-
-/* Sorts by frame, adds up equal ones, and makes shares of the sum. */
-static size_t to_shares(struct neighbour *list, size_t n)
-{
-	size_t out = 0;
-	double sum = 0;
-
-	qsort(list, n, sizeof(*list), by_frame);
-	for (size_t i = 0; i < n; i++) {
-		sum += list[i].share;
-		if (out > 0 && list[out - 1].frame == list[i].frame)
-			list[out - 1].share += list[i].share;
-		else
-			list[out++] = list[i];
+	if (!build)
+		return NULL;
+	for (size_t f = 0; f < ex->frames_n; f++) {
+		struct pp_function function = {.name = pp_build_string(build, pp_str_of(ex->frames[f].name)),
+		                               .filename = pp_build_string(build, pp_str_of(ex->frames[f].file))};
+		struct pp_line line = {pp_build_function(build, &function), 0, 0};
+		struct pp_location location = {.address = f + 1, .mapping = PP_NONE};
+		pp_build_location(build, &location, &line, 1);
 	}
-	for (size_t i = 0; i < out && sum > 0; i++)
-		list[i].share /= sum;
-	return out;
+	profile = pp_build_finish(build, err);
+	pp_build_free(build);
+	return profile;
 }
 
-static double similarity(const struct neighbour *a, size_t a_n, const struct neighbour *b, size_t b_n)
+static int make_set(struct pd_explain *ex, struct moving *m, struct pp_error *err)
 {
-	double low = 0, high = 0;
+	struct pp_profile *profile = profile_of_frames(ex, err);
+	struct pp_frame_map map = {NULL, NULL, PP_NONE};
+	int rc = -1;
 
-	for (size_t i = 0, k = 0; i < a_n || k < b_n;) {
-		double x = i < a_n ? a[i].share : 0, y = k < b_n ? b[k].share : 0;
-		if (i < a_n && (k == b_n || a[i].frame < b[k].frame))
-			y = 0, i++;
-		else if (k < b_n && (i == a_n || b[k].frame < a[i].frame))
-			x = 0, k++;
-		else
-			i++, k++;
-		low += x < y ? x : y;
-		high += x < y ? y : x;
-	}
-	return high > 0 ? low / high : 0;
+	m->set = pp_frames_new(PP_BY_FRAMES, err);
+	if (!profile || !m->set || pp_frames_map(m->set, profile, &map, err))
+		goto done;
+	m->n = pp_frames_count(m->set);
+	m->of = ex_alloc(ex->arena, ex->frames_n, sizeof(*m->of), err);
+	m->back = ex_alloc(ex->arena, m->n, sizeof(*m->back), err);
+	if (!m->of || !m->back)
+		goto done;
+	for (size_t f = ex->frames_n; f-- > 0;)
+		m->back[m->of[f] = map.frame[map.first[f]]] = (uint32_t)f;
+	rc = 0;
+done:
+	pp_frame_map_release(&map);
+	pp_profile_free(profile);
+	return rc;
 }
 
-/* Cumulative values of all contexts on one side. */
-static double *context_cums(struct pd_explain *ex, enum pd_side side, struct pp_error *err)
+static int make_groups(struct pd_explain *ex, struct moving *m, struct pp_error *err)
+{
+	m->groups = pd_groups_new(PD_RULES_ALL, (uint64_t)1 << 32);
+	m->group = ex_alloc(ex->arena, m->n, sizeof(*m->group), err);
+	m->applied = ex_alloc(ex->arena, m->n, sizeof(*m->applied), err);
+	if (!m->groups || !m->group || !m->applied)
+		return ex_no_memory(err);
+	for (uint32_t f = 0; f < m->n; f++)
+		if (pd_groups_put(m->groups, pp_frames_at(m->set, f), &m->group[f], &m->applied[f]))
+			return ex_no_memory(err);
+	return 0;
+}
+
+/* ---- calls ---- */
+
+static uint64_t weight_of(double value)
+{
+	return (uint64_t)fmin(fabs(value), 1e19);
+}
+
+double *ex_context_cums(struct pd_explain *ex, enum pd_side side, struct pp_error *err)
 {
 	double *cum = ex_alloc(ex->arena, ex->contexts_n + 1, sizeof(*cum), err);
 
@@ -89,109 +105,35 @@ static double *context_cums(struct pd_explain *ex, enum pd_side side, struct pp_
 	return cum;
 }
 
-/* The largest application frames that only one side has. */
-static size_t find_orphans(const struct pd_explain *ex, enum pd_side side, double scale, double count_by_value,
-                           struct candidate *list)
+/* Callers by the paths; callees by the paths and by all that lies below, where no paths are kept. */
+static int note_calls(struct pd_explain *ex, struct moving *m, enum pd_side side, struct pp_error *err)
 {
-	size_t n = 0;
+	const double *cum = ex_context_cums(ex, side, err);
 
-	for (uint32_t f = EX_PSEUDO_N; f < ex->frames_n; f++) {
-		const struct ex_frame *frame = &ex->frames[f];
-		double cost = (double)frame->cum[side];
-		if (frame->class_ != PD_FRAME_APP || frame->cum[!side] != 0 || cost * count_by_value < MIN_COUNT)
-			continue;
-		struct candidate candidate = {.frame = f, .cost = cost * (side == PD_BASELINE ? scale : 1), .count = cost * count_by_value};
-		size_t at = n;
-		while (at > 0 && (candidate.cost > list[at - 1].cost || (candidate.cost == list[at - 1].cost &&
-		                                                         ex_frame_cmp(ex, f, list[at - 1].frame) < 0)))
-			at--;
-		if (at == CANDIDATES)
-			continue;
-		if (n < CANDIDATES)
-			n++;
-		for (size_t i = n - 1; i > at; i--)
-			list[i] = list[i - 1];
-		list[at] = candidate;
-	}
-	return n;
-}
-
-/* Which candidate a frame is: index + 1, or 0. */
-static size_t candidate_of(const uint32_t *index, uint32_t frame)
-{
-	return frame == PP_NONE ? 0 : index[frame];
-}
-
-static void add_neighbour(struct neighbour *list, size_t *n, uint32_t frame, double value)
-{
-	if (list)
-		list[*n] = (struct neighbour){frame, value};
-	(*n)++;
-}
-
-/* One pass over contexts and what lies below them; with NULL lists it only counts. */
-static void visit_neighbours(const struct pd_explain *ex, enum pd_side side, const double *cum, const uint32_t *index,
-                             struct candidate *list)
-{
+	if (!cum)
+		return -1;
 	for (size_t c = 0; c < ex->contexts_n; c++) {
-		const struct ex_context *context = &ex->contexts[c];
-		size_t me = candidate_of(index, context->frame);
-		uint32_t parent = context->parent == PP_NONE ? PP_NONE : ex->contexts[context->parent].frame;
-		size_t caller = candidate_of(index, parent);
-		if (cum[c] == 0)
-			continue;
-		if (me)
-			add_neighbour(list[me - 1].callers, &list[me - 1].callers_n, parent, cum[c]);
-		if (caller)
-			add_neighbour(list[caller - 1].callees, &list[caller - 1].callees_n, context->frame, cum[c]);
+		uint32_t parent = ex->contexts[c].parent;
+		struct pd_call call = {parent == PP_NONE ? PP_NONE : m->of[ex->contexts[parent].frame], m->of[ex->contexts[c].frame],
+		                       {weight_of(cum[c]), weight_of(cum[c])}};
+		if (pd_calls_put(m->calls, side, &call, err))
+			return -1;
 	}
 	for (size_t b = 0; b < ex->below_n; b++) {
-		size_t owner = candidate_of(index, ex->below[b].owner);
-		if (owner && ex->below[b].value[side] != 0)
-			add_neighbour(list[owner - 1].callees, &list[owner - 1].callees_n, ex->below[b].frame, ex->below[b].value[side]);
-	}
-}
-
-static int fill_neighbours(struct pd_explain *ex, enum pd_side side, struct candidate *list, size_t n, struct pp_error *err)
-{
-	double *cum = context_cums(ex, side, err);
-	uint32_t *index = ex_alloc(ex->arena, ex->frames_n, sizeof(*index), err);
-
-	if (!cum || !index)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		index[list[i].frame] = (uint32_t)i + 1;
-	visit_neighbours(ex, side, cum, index, list);
-	for (size_t i = 0; i < n; i++) {
-		list[i].callers = ex_alloc(ex->arena, list[i].callers_n + 1, sizeof(struct neighbour), err);
-		list[i].callees = ex_alloc(ex->arena, list[i].callees_n + 2, sizeof(struct neighbour), err);
-		if (!list[i].callers || !list[i].callees)
+		struct pd_call call = {m->of[ex->below[b].owner], m->of[ex->below[b].frame], {weight_of(ex->below[b].value[side]), 0}};
+		if (pd_calls_put(m->calls, side, &call, err))
 			return -1;
-		list[i].callers_n = list[i].callees_n = 0;
 	}
-	visit_neighbours(ex, side, cum, index, list);
-	for (size_t i = 0; i < n; i++) {
-		if (ex->frames[list[i].frame].self[side])
-			add_neighbour(list[i].callees, &list[i].callees_n, SELF_FRAME, (double)ex->frames[list[i].frame].self[side]);
-		list[i].callers_n = to_shares(list[i].callers, list[i].callers_n);
-		list[i].callees_n = to_shares(list[i].callees, list[i].callees_n);
-	}
+	for (size_t f = EX_PSEUDO_N; f < ex->frames_n; f++)
+		if (pd_calls_put_self(m->calls, side, m->of[f], weight_of((double)ex->frames[f].self[side]), err))
+			return -1;
+	pd_calls_put_total(m->calls, side, weight_of((double)ex->total[side]));
 	return 0;
 }
 
-/* 0 when the two are not one function; else how alike they are. */
-static double likeness(const struct candidate *gone, const struct candidate *appeared)
-{
-	double ratio = appeared->cost / gone->cost;
-	double callers = similarity(gone->callers, gone->callers_n, appeared->callers, appeared->callers_n);
-	double callees = similarity(gone->callees, gone->callees_n, appeared->callees, appeared->callees_n);
+/* ---- who is who ---- */
 
-	if (gone->count + appeared->count < PAIR_COUNT || !(ratio >= RATIO_LOW && ratio <= RATIO_HIGH) || callers < MIN_CALLERS || callees < MIN_CALLEES)
-		return 0;
-	return callers + callees - fabs(log(ratio));
-}
-
-static double count_by_value(const struct pd_explain *ex, enum pd_side side)
+double ex_count_by_value(const struct pd_explain *ex, enum pd_side side)
 {
 	double count = 0, value = 0;
 
@@ -200,6 +142,48 @@ static double count_by_value(const struct pd_explain *ex, enum pd_side side)
 			count += ex->replicates[j].count, value += ex->replicates[j].value;
 	return value > 0 ? count / value : 0;
 }
+
+/* What the frames cost. Only of application functions is it known what they do, so of others only that they
+ * are there; the pseudo frames are on both sides. */
+static int note_costs(struct pd_explain *ex, const struct moving *m, struct pd_renames *r, struct pp_error *err)
+{
+	double by_value[2] = {ex_count_by_value(ex, PD_BASELINE), ex_count_by_value(ex, PD_INCIDENT)};
+	bool counted = by_value[0] > 0 && by_value[1] > 0;
+
+	for (int side = 0; side < 2; side++) {
+		r->present[side] = ex_alloc(ex->arena, m->n, 1, err);
+		r->cost[side] = ex_alloc(ex->arena, m->n, sizeof(*r->cost[side]), err);
+		r->count[side] = counted ? ex_alloc(ex->arena, m->n, sizeof(*r->count[side]), err) : NULL;
+		r->to[side] = ex_alloc(ex->arena, m->n, sizeof(*r->to[side]), err);
+		if (!r->present[side] || !r->cost[side] || (counted && !r->count[side]) || !r->to[side])
+			return -1;
+		r->total[side] = (double)ex->total[side];
+		for (size_t f = 0; f < ex->frames_n; f++) {
+			uint32_t of = m->of[f];
+			double cost = ex->frames[f].class_ == PD_FRAME_APP ? fabs((double)ex->frames[f].cum[side]) : 0;
+			r->present[side][of] |= f < EX_PSEUDO_N || ex->frames[f].cum[side] != 0;
+			r->cost[side][of] += cost;
+			if (counted)
+				r->count[side][of] += cost * by_value[side];
+		}
+	}
+	return 0;
+}
+
+static int find_renames(struct pd_explain *ex, struct moving *m, struct pd_renames *r, struct pp_error *err)
+{
+	if (make_set(ex, m, err) || make_groups(ex, m, err) || !(m->calls = pd_calls_new(err)))
+		return -1;
+	for (int side = 0; side < 2; side++)
+		if (note_calls(ex, m, (enum pd_side)side, err))
+			return -1;
+	*r = (struct pd_renames){.frames = m->set, .calls = m->calls, .frames_n = m->n, .groups_n = pd_groups_count(m->groups),
+	                         .rules = PD_RULES_ALL, .least_count = LEAST_COUNT, .match = true, .group = m->group, .applied = m->applied};
+	r->fold_to = ex_alloc(ex->arena, r->groups_n + 1, sizeof(*r->fold_to), err);
+	return !r->fold_to || note_costs(ex, m, r, err) ? -1 : pd_find_renames(r, err);
+}
+
+/* ---- moves ---- */
 
 /* What is charged to each function on either side. */
 static int charged(struct pd_explain *ex, double *value[2], struct pp_error *err)
@@ -224,90 +208,110 @@ static int common_growth(struct pd_explain *ex, double *const value[2], double o
 	if (!ratios)
 		return -1;
 	for (uint32_t f = EX_PSEUDO_N; f < ex->frames_n; f++)
-		if (value[0][f] * count_by_value(ex, PD_BASELINE) >= GROWTH_COUNT &&
-		    value[1][f] * count_by_value(ex, PD_INCIDENT) >= GROWTH_COUNT)
+		if (value[0][f] * ex_count_by_value(ex, PD_BASELINE) >= GROWTH_COUNT &&
+		    value[1][f] * ex_count_by_value(ex, PD_INCIDENT) >= GROWTH_COUNT)
 			ratios[n++] = value[1][f] / value[0][f];
 	*growth = n >= GROWTH_FUNCTIONS && !ex->options.snapshot ? ex_median(ratios, n) : otherwise;
 	return 0;
 }
 
-/* The one application function that calls a candidate; PP_NONE: there is none. */
-static uint32_t one_caller(const struct pd_explain *ex, const struct candidate *candidate)
+static bool is_move(const struct pd_explain *ex, uint32_t from, uint32_t to)
 {
-	for (size_t i = 0; i < candidate->callers_n; i++)
-		if (candidate->callers[i].share >= ONE_CALLER && candidate->callers[i].frame != PP_NONE &&
-		    ex->frames[candidate->callers[i].frame].class_ == PD_FRAME_APP)
-			return candidate->callers[i].frame;
-	return PP_NONE;
+	const struct ex_frame *a = &ex->frames[from], *b = &ex->frames[to];
+
+	return a->class_ == PD_FRAME_APP && b->class_ == PD_FRAME_APP && a->cum[PD_BASELINE] > 0 && a->cum[PD_INCIDENT] == 0 &&
+	       b->cum[PD_INCIDENT] > 0 && b->cum[PD_BASELINE] == 0;
 }
 
-/* Whether what is charged to a candidate, which only one side has, went to its caller or came from there. */
-static bool find_vertical(const struct pd_explain *ex, enum pd_side side, const struct candidate *candidate,
-                          double *const value[2], double scale, struct ex_move *move)
+/* "has its name by rule package", or what the likeness rests on. */
+static const char *how(struct pp_arena *arena, unsigned rules)
 {
-	uint32_t caller = one_caller(ex, candidate);
-	double cost = value[side][candidate->frame] * (side == PD_BASELINE ? scale : 1);
+	char text[400] = "";
+	size_t n = 0;
 
-	if (caller == PP_NONE || value[side][candidate->frame] * count_by_value(ex, side) < PAIR_COUNT)
-		return false;
-	double gain = value[1][caller] - scale * value[0][caller], ratio = (side == PD_BASELINE ? gain : -gain) / cost;
-	if (!(ratio >= RATIO_LOW && ratio <= RATIO_HIGH))
-		return false;
-	*move = side == PD_BASELINE ? (struct ex_move){candidate->frame, caller, EX_INLINED, ratio, gain}
-	                            : (struct ex_move){caller, candidate->frame, EX_EXTRACTED, ratio, cost};
-	return true;
+	if (!rules)
+		return "has its callers, its callees";
+	for (int rule = 0; rule < PD_RULES_N && n < sizeof(text); rule++)
+		if (rules & (1u << rule))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? ", " : "", pd_rule_name((enum pd_rule)rule));
+	return ex_words(arena, "has its name by rule %s", text);
 }
 
-/* Functions that are gone or new without a counterpart. No function takes part in two moves. */
-static void find_verticals(const struct pd_explain *ex, struct candidate *const lists[2], const size_t *n, double *const value[2],
-                           double scale, struct ex_move *moves, size_t *moves_n)
+struct sortable {
+	const struct pd_explain *ex;
+	struct ex_move move;
+};
+static int by_cost(const void *left, const void *right)
 {
-	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < n[side] && *moves_n < CANDIDATES; i++) {
-			struct ex_move move;
-			bool used = lists[side][i].taken || !find_vertical(ex, (enum pd_side)side, &lists[side][i], value, scale, &move);
-			for (size_t m = 0; m < *moves_n && !used; m++)
-				used = moves[m].from == move.from || moves[m].to == move.to || moves[m].from == move.to ||
-				       moves[m].to == move.from;
-			if (!used)
-				moves[(*moves_n)++] = move;
-		}
+	const struct sortable *a = left, *b = right;
+
+	if (a->move.cost != b->move.cost)
+		return a->move.cost > b->move.cost ? -1 : 1;
+	int order = ex_frame_cmp(a->ex, a->move.to, b->move.to);
+	return order ? order : ex_frame_cmp(a->ex, a->move.from, b->move.from);
+}
+
+static int sort_moves(struct pd_explain *ex, struct ex_move *moves, size_t n, struct pp_error *err)
+{
+	struct sortable *sorted = ex_alloc(ex->arena, n + 1, sizeof(*sorted), err);
+
+	if (!sorted)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (struct sortable){ex, moves[i]};
+	qsort(sorted, n, sizeof(*sorted), by_cost);
+	for (size_t i = 0; i < n; i++)
+		moves[i] = sorted[i].move;
+	return 0;
+}
+
+/* From here on paths bear the new name on both sides: callers and handlers are then the same, too. */
+static int rename_paths(struct pd_explain *ex, const struct ex_move *moves, size_t moves_n, struct pp_error *err)
+{
+	uint32_t *to = ex_alloc(ex->arena, ex->frames_n, sizeof(*to), err);
+
+	if (!to)
+		return -1;
+	for (uint32_t f = 0; f < ex->frames_n; f++)
+		to[f] = f;
+	for (size_t i = 0; i < moves_n; i++)
+		to[moves[i].from] = moves[i].to;
+	for (size_t c = 0; c < ex->contexts_n; c++)
+		ex->contexts[c].frame = to[ex->contexts[c].frame];
+	for (size_t b = 0; b < ex->below_n; b++) {
+		ex->below[b].owner = to[ex->below[b].owner];
+		ex->below[b].frame = to[ex->below[b].frame];
+	}
+	return 0;
 }
 
 int ex_find_moves(struct pd_explain *ex, double scale, struct ex_move **moves, size_t *moves_n, struct pp_error *err)
 {
-	struct candidate *lists[2];
+	struct moving m = {.ex = ex};
+	struct pd_renames r = {.frames = NULL};
 	double *value[2];
-	size_t n[2];
+	int rc = -1;
 
-	if (charged(ex, value, err) || common_growth(ex, value, scale, &scale, err))
-		return -1;
 	*moves_n = 0;
-	*moves = ex_alloc(ex->arena, CANDIDATES, sizeof(**moves), err);
-	if (!*moves)
-		return -1;
-	for (int side = 0; side < 2; side++) {
-		lists[side] = ex_alloc(ex->arena, CANDIDATES, sizeof(*lists[side]), err);
-		if (!lists[side])
-			return -1;
-		n[side] = find_orphans(ex, (enum pd_side)side, scale, count_by_value(ex, (enum pd_side)side), lists[side]);
-		if (fill_neighbours(ex, (enum pd_side)side, lists[side], n[side], err))
-			return -1;
+	if (find_renames(ex, &m, &r, err) || !(*moves = ex_alloc(ex->arena, r.found_n + VERTICALS, sizeof(**moves), err)))
+		goto done;
+	for (size_t i = 0; i < r.found_n; i++) {
+		uint32_t from = m.back[r.found[i].other], to = m.back[r.found[i].frame];
+		if (is_move(ex, from, to))
+			(*moves)[(*moves_n)++] = (struct ex_move){from, to, EX_RENAMED, how(ex->arena, r.found[i].rules), NAN,
+			                                          (double)ex->frames[to].cum[PD_INCIDENT]};
 	}
-	for (;;) {
-		struct candidate *from = NULL, *to = NULL;
-		double best = 0;
-		for (size_t a = 0; a < n[0]; a++)
-			for (size_t b = 0; b < n[1] && !lists[0][a].taken; b++) {
-				double like = lists[1][b].taken ? 0 : likeness(&lists[0][a], &lists[1][b]);
-				if (like > best)
-					best = like, from = &lists[0][a], to = &lists[1][b];
-			}
-		if (!from)
-			break;
-		from->taken = to->taken = true;
-		(*moves)[(*moves_n)++] = (struct ex_move){from->frame, to->frame, EX_RENAMED, to->cost / from->cost, to->cost};
-	}
-	find_verticals(ex, lists, n, value, scale, *moves, moves_n);
-	return 0;
+	if (rename_paths(ex, *moves, *moves_n, err) || charged(ex, value, err) || common_growth(ex, value, scale, &scale, err))
+		goto done;
+	for (size_t i = 0; i < *moves_n; i++)
+		(*moves)[i].ratio = (*moves)[i].cost / ((double)ex->frames[(*moves)[i].from].cum[PD_BASELINE] * scale);
+	if (ex_find_verticals(ex, value, scale, *moves, moves_n, r.found_n + VERTICALS, err) || sort_moves(ex, *moves, *moves_n, err))
+		goto done;
+	rc = 0;
+done:
+	free(r.found);
+	pd_groups_free(m.groups);
+	pd_calls_free(m.calls);
+	pp_frames_free(m.set);
+	return rc;
 }

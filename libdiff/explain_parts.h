@@ -136,6 +136,7 @@ enum ex_move_kind {
 struct ex_move {
 	uint32_t from, to; /* frames */
 	enum ex_move_kind kind;
+	const char *how;   /* EX_RENAMED: what it was recognised by: "has its callers, its callees" */
 	double ratio;      /* of the cost that moved, normalised */
 	double cost;       /* moved value, incident side */
 };
@@ -171,10 +172,17 @@ int ex_add_slices(struct pd_explain *explain, enum pd_side side, const struct pp
                   int64_t multiple, struct pp_error *err) PP_MUSTUSE;
 int ex_find_slices(struct pd_explain *explain, struct pd_explanation *out, struct pp_error *err) PP_MUSTUSE;
 
-/* explain_moved.c: pairs of functions that are one, best first. scale brings baseline values to the
- * incident's exposure. *moves is in the arena. */
+/* explain_moved.c: pairs of functions that are one, or between which cost moved, the largest cost first. scale
+ * brings baseline values to the incident's exposure. Paths bear the new names on both sides from then on. *moves is in
+ * the arena. */
 int ex_find_moves(struct pd_explain *explain, double scale, struct ex_move **moves, size_t *moves_n,
                   struct pp_error *err) PP_MUSTUSE;
+double *ex_context_cums(struct pd_explain *explain, enum pd_side side, struct pp_error *err); /* cumulative values of contexts */
+double ex_count_by_value(const struct pd_explain *explain, enum pd_side side); /* samples by value; 0: not measured */
+/* explain_vertical.c: adds the moves of cost between a function and its caller to moves, which has room for most.
+ * value: what is charged to frames, by side. */
+int ex_find_verticals(struct pd_explain *explain, double *const value[2], double scale, struct ex_move *moves, size_t *moves_n,
+                      size_t most, struct pp_error *err) PP_MUSTUSE;
 
 /* explain_fit.c: groups, expectations, factors. The fit lives in the arena. */
 int ex_fit_make(struct pd_explain *explain, const struct ex_move *moves, size_t moves_n, struct ex_fit *fit,

@@ -135,7 +135,7 @@ static void add_move(const struct pd_explain *ex, const struct ex_move *move, do
 		move->kind == EX_INLINED ? ex_words(out->arena, "'%s', which it called, is gone, and this costs %.2f times that more", from, move->ratio)
 		: move->kind == EX_EXTRACTED
 			? ex_words(out->arena, "it is new, and '%s', which calls it, costs less by %.2f times its cost", from, move->ratio)
-			: ex_words(out->arena, "'%s' is gone and this has its callers, its callees and %.2f times its cost", from, move->ratio));
+			: ex_words(out->arena, "'%s' is gone and this %s and %.2f times its cost", from, move->how, move->ratio));
 
 	locate(ex, move->to, scale, out->arena, cause);
 	for (int side = 0; side < 2; side++) {

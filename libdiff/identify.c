@@ -6,7 +6,9 @@
 
 #include "libdiff/calls.h"
 #include "libdiff/rename.h"
+#include "libdiff/rename_groups.h"
 
+#define LEAST_COUNT 30.0        /* samples on each side, to be recognised by structure */
 #define LEAST_CALLS_SHARE 0.002 /* of a profile's cost: for less, who calls whom is not noted */
 
 /* What a stack adds up to. */
@@ -21,9 +23,7 @@ struct pd_identify {
 	unsigned all_rules;
 	bool match, fold_matches;
 	struct pp_arena *arena;
-	struct pp_intern *keys;
-	char *key;             /* scratch */
-	size_t key_n, key_capacity;
+	struct pd_groups *groups;
 	struct pd_calls *calls;
 	uint32_t *group;       /* by frame: of keys, or PP_NONE */
 	unsigned *applied;     /* by frame */
@@ -32,8 +32,8 @@ struct pd_identify {
 	struct made {
 		uint32_t frames_n;
 		unsigned applied;  /* by any of its frames */
-	} *groups;
-	size_t groups_capacity;
+	} *made;               /* by group */
+	size_t made_n, made_capacity;
 };
 
 static int no_memory(struct pp_error *err)
@@ -64,9 +64,9 @@ struct pd_identify *pd_identify_new(const struct pd_options *options, struct pp_
 	if (options->granularity == PP_BY_LINES)
 		identify->match = false; /* a line has no callees of its own */
 	identify->arena = pp_arena_new(options->limits.model_bytes);
-	identify->keys = identify->arena ? pp_intern_new(identify->arena) : NULL;
+	identify->groups = pd_groups_new(identify->rules, options->limits.model_bytes);
 	identify->calls = pd_calls_new(err);
-	if (identify->keys && identify->calls)
+	if (identify->arena && identify->groups && identify->calls)
 		return identify;
 fail:
 	no_memory(err);
@@ -78,40 +78,13 @@ void pd_identify_free(struct pd_identify *identify)
 {
 	if (!identify)
 		return;
-	pp_intern_free(identify->keys);
+	pd_groups_free(identify->groups);
 	pp_arena_free(identify->arena);
-	free(identify->key);
 	pd_calls_free(identify->calls);
 	free(identify);
 }
 
 /* ---- adding a profile ---- */
-
-/* The key of a frame's group in identify->key: canonical name, file, line. */
-static int make_key(struct pd_identify *identify, const struct pp_frame *frame, unsigned *applied, struct pp_error *err)
-{
-	size_t want = PD_CANONICAL_MAX(frame->name.len) + 1 + frame->file.len + sizeof(frame->line), n;
-	unsigned by_file = 0;
-	if (want > identify->key_capacity) {
-		char *larger = realloc(identify->key, want * 2);
-		if (!larger)
-			return no_memory(err);
-		identify->key = larger;
-		identify->key_capacity = want * 2;
-	}
-	n = pd_canonical(frame->name, frame->file, identify->rules, identify->key, applied);
-	identify->key[n++] = '\0';
-	if (identify->rules & (1u << PD_RULE_FILE)) {
-		n += pd_canonical_file(frame->file, identify->rules, identify->key + n, &by_file);
-	} else if (frame->file.len) {
-		memcpy(identify->key + n, frame->file.ptr, frame->file.len);
-		n += frame->file.len;
-	}
-	*applied |= by_file;
-	memcpy(identify->key + n, &frame->line, sizeof(frame->line));
-	identify->key_n = n + sizeof(frame->line);
-	return 0;
-}
 
 /* Puts the frames that are new to the set into their groups. */
 static int group_frames(struct pd_identify *identify, const struct pp_frames *frames, struct pp_error *err)
@@ -133,24 +106,19 @@ static int group_frames(struct pd_identify *identify, const struct pp_frames *fr
 		const struct pp_frame *frame = pp_frames_at(frames, (uint32_t)identify->frames_n);
 		uint32_t *group = &identify->group[identify->frames_n];
 		unsigned *applied = &identify->applied[identify->frames_n];
-		bool is_new;
-		*group = PP_NONE;
-		*applied = 0;
 		identify->seen[identify->frames_n] = 0;
-		if (frame->kind != PP_FRAME_CODE || frame->name.len == 0 || identify->rules == 0)
-			continue;
-		if (make_key(identify, frame, applied, err) != 0)
-			return -1;
-		*group = pp_intern_put(identify->keys, identify->key, identify->key_n, &is_new);
-		array = identify->groups;
-		if (*group == PP_NONE || pp_arena_reserve(identify->arena, &array, &identify->groups_capacity, (size_t)*group + 1,
-		                                          sizeof(*identify->groups)) != 0)
+		if (pd_groups_put(identify->groups, frame, group, applied) != 0)
 			return no_memory(err);
-		identify->groups = array;
-		if (is_new)
-			identify->groups[*group] = (struct made){0};
-		identify->groups[*group].frames_n++;
-		identify->groups[*group].applied |= *applied;
+		if (*group == PP_NONE)
+			continue;
+		array = identify->made;
+		if (pp_arena_reserve(identify->arena, &array, &identify->made_capacity, (size_t)*group + 1, sizeof(*identify->made)) != 0)
+			return no_memory(err);
+		identify->made = array;
+		while (identify->made_n <= *group)
+			identify->made[identify->made_n++] = (struct made){0};
+		identify->made[*group].frames_n++;
+		identify->made[*group].applied |= *applied;
 	}
 	return 0;
 }
@@ -177,7 +145,7 @@ static bool mark_locations(const struct pd_identify *identify, const struct pp_p
 	for (uint32_t l = 0; l < profile->locations_n; l++)
 		for (uint32_t f = map->first[l]; f < map->first[l + 1]; f++) {
 			uint32_t group = identify->group[map->frame[f]];
-			marked[l] |= group != PP_NONE && may_fold(&identify->groups[group]);
+			marked[l] |= group != PP_NONE && may_fold(&identify->made[group]);
 			any |= marked[l];
 		}
 	return any;
@@ -197,7 +165,7 @@ static void note_overlap(const struct pd_identify *identify, struct overlapping 
 	if (group == PP_NONE || o->frame_seen[frame] == stamp)
 		return;
 	o->frame_seen[frame] = stamp;
-	if (o->group_seen[group] == stamp && may_fold(&identify->groups[group])) {
+	if (o->group_seen[group] == stamp && may_fold(&identify->made[group])) {
 		/* At most the depth of a stack times its load: a wrong sum would be refused where it is used. */
 		if (!pp_add_i64(o->overlap[group].cum, load->value, &o->overlap[group].cum))
 			o->overlap[group].cum = INT64_MAX;
@@ -209,7 +177,7 @@ static void note_overlap(const struct pd_identify *identify, struct overlapping 
 static int keep_overlaps(const struct pd_identify *identify, const struct overlapping *o, struct pd_replicate *replicate,
                          struct pp_error *err)
 {
-	size_t groups_n = pp_intern_count(identify->keys), n = 0;
+	size_t groups_n = pd_groups_count(identify->groups), n = 0;
 	for (size_t g = 0; g < groups_n; g++)
 		n += o->overlap[g].cum != 0 || o->overlap[g].count > 0;
 	replicate->overlaps = malloc((n + 1) * sizeof(*replicate->overlaps));
@@ -238,7 +206,7 @@ static int find_overlaps(const struct pd_identify *identify, struct pd_replicate
                          uint32_t column, const struct pp_frame_map *map, struct pp_error *err)
 {
 	struct load *loads = NULL;
-	size_t groups_n = pp_intern_count(identify->keys);
+	size_t groups_n = pd_groups_count(identify->groups);
 	struct overlapping o = {.marked = calloc((size_t)profile->locations_n + 1, 1)};
 	int status = -1;
 	if (!o.marked)
@@ -410,7 +378,7 @@ int pd_identify_finish(struct pd_identify *identify, struct pd_comparison *c, st
 	size_t n = identify->frames_n + 1;
 	bool counted = true;
 	struct pd_renames renames = {.frames = c->frames, .calls = identify->calls, .frames_n = identify->frames_n,
-	                             .groups_n = pp_intern_count(identify->keys), .rules = identify->all_rules,
+	                             .groups_n = pd_groups_count(identify->groups), .rules = identify->all_rules, .least_count = LEAST_COUNT,
 	                             .match = identify->match, .fold_matches = identify->fold_matches,
 	                             .group = identify->group, .applied = identify->applied};
 	int status = -1;

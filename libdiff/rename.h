@@ -16,6 +16,7 @@ struct pd_renames {
 	const struct pd_calls *calls;
 	size_t frames_n, groups_n;
 	unsigned rules;
+	double least_count;         /* samples on each side, to be recognised by structure */
 	bool match, fold_matches;   /* by structure; and fold what is found so */
 	const uint32_t *group;      /* frames with one canonical form; PP_NONE: none */
 	const unsigned *applied;    /* rules that led to the canonical form */

@@ -9,7 +9,6 @@
 #define SUPPORTS 0.5     /* and from which on, of callers too, they are taken for one */
 #define SEEN 8.0         /* samples: not to see it on the other side by chance has p = e^-8 */
 #define CLEARER 0.1      /* by how much exchanged closures must fit better than equal names */
-#define LEAST_COUNT 30.0 /* samples on each side, to be recognised by structure */
 #define LEAST_SHARE 0.01 /* of the side's cost, where samples are not counted */
 
 /* ---- what is found ---- */
@@ -114,7 +113,7 @@ bool rn_is_orphan(const struct search *s, int side, uint32_t frame)
 bool rn_enough(const struct search *s, int side, uint32_t frame)
 {
 	const struct pd_renames *r = s->r;
-	return r->count[side] ? r->count[side][frame] >= LEAST_COUNT : r->cost[side][frame] >= LEAST_SHARE * r->total[side];
+	return r->count[side] ? r->count[side][frame] >= r->least_count : r->cost[side][frame] >= LEAST_SHARE * r->total[side];
 }
 
 /* False when the matcher does not know them. */

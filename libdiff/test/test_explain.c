@@ -492,6 +492,48 @@ static void an_inlined_closure_counts_where_it_was_inlined(void **state)
 	pd_explanation_free(e);
 }
 
+/* The usual work with all but main in a package; handlers too are known by other names then. */
+static void in_package(struct work out[USUAL_N], char stacks[USUAL_N][300], const char *package)
+{
+	memcpy(out, usual, sizeof(usual));
+	for (size_t i = 0; i + 1 < USUAL_N; i++) {
+		size_t n = 0;
+		for (const char *at = usual[i].stack; *at; at++) {
+			bool moves = strncmp(at, "main.", 5) == 0 && strncmp(at, "main.main", 9) != 0;
+			n += (size_t)snprintf(stacks[i] + n, 300 - n, "%s", moves ? package : (const char[]){*at, '\0'});
+			at += moves ? 3 : 0;
+		}
+		out[i].stack = stacks[i];
+	}
+}
+
+static void a_package_that_moved_is_no_code(void **state)
+{
+	static const double dearer[] = {3, 1, 1, 1, 1, 1, 1};
+	struct work baseline[USUAL_N], incident[USUAL_N];
+	char stacks[2][USUAL_N][300];
+
+	(void)state;
+	in_package(baseline, stacks[0], "x.io/a");
+	in_package(incident, stacks[1], "x.io/b");
+	for (int labels = 0; labels < 2; labels++) {
+		struct pd_explanation *e = explain(&(struct question){.baseline = baseline, .incident = incident, .incident_n = USUAL_N,
+		                                                      .pods = 5, .labels = labels});
+		for (size_t i = 0; i < e->causes_n; i++)
+			assert_int_equal(e->causes[i].verdict, PD_VERDICT_MOVED);
+		assert_string_equal(e->causes[0].location, "x.io/b.serve");
+		assert_non_null(strstr(e->causes[0].reason, "by rule package"));
+		pd_explanation_free(e);
+		e = explain(&(struct question){.baseline = baseline, .incident = incident, .incident_n = USUAL_N, .times = dearer, .pods = 5,
+		                               .labels = labels});
+		assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+		assert_string_equal(e->causes[0].location, "x.io/b.price");
+		assert_string_equal(e->causes[0].moved_from, "x.io/a.price");
+		assert_int_equal(e->causes[1].verdict, PD_VERDICT_MOVED);
+		pd_explanation_free(e);
+	}
+}
+
 static void a_dearer_successor_is_code(void **state)
 {
 	(void)state;
@@ -579,6 +621,7 @@ int main(void)
 		cmocka_unit_test(a_renamed_function_is_moved),
 		cmocka_unit_test(a_change_of_place_is_moved),
 		cmocka_unit_test(an_inlined_closure_counts_where_it_was_inlined),
+		cmocka_unit_test(a_package_that_moved_is_no_code),
 		cmocka_unit_test(a_dearer_successor_is_code),
 		cmocka_unit_test(one_against_one_claims_only_what_no_replicate_could_hide),
 		cmocka_unit_test(snapshots_are_not_divided_by_requests),
