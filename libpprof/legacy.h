@@ -46,6 +46,7 @@ struct pp_legacy_symbols {
 	struct pp_intern *addresses; /* 8 bytes each */
 	struct pp_str *names;
 	size_t names_capacity;
+	uint64_t highest; /* address */
 	struct pp_str binary;
 };
 
@@ -153,6 +154,8 @@ int pp_legacy_java_symbols(struct pp_legacy *l); /* "0xADDRESS function (file:li
 /* The head of a symbolized file; *inner is what follows. */
 int pp_legacy_symbol_head(struct pp_legacy *l, enum pp_format *inner);
 int pp_legacy_apply_symbols(struct pp_legacy *l);
+/* The addresses are numbers from 1 on, as writers without real ones make them. */
+bool pp_legacy_has_made_up_addresses(const struct pp_legacy_symbols *symbols);
 
 /* Passes over an empty line: 1; or a comment, after reading what Go tells in it: names, labels of the last
  * sample. 0 for a line of another kind. */

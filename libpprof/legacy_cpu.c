@@ -36,8 +36,9 @@ static int find_shape(struct words *w, uint64_t head[HEAD_WORDS])
 	return pp_fail(w->l->err, PP_EFORMAT, pp_legacy_offset(w->l), "the head of the CPU profile is broken");
 }
 
-/* Behind symbols, PHP's memprof writes bytes of memory in this form, with the period 0; and gperftools' own
- * "pprof --raw" the values of profiles of every kind, with the period 1, so that nothing tells what they are. */
+/* Behind symbols, PHP's memprof writes bytes of memory in this form, with the period 0. With the period 1, Java
+ * libraries write samples of threads, and gperftools' own "pprof --raw" the values of profiles of every kind, so
+ * that nothing tells what they are. */
 static int name_values(struct pp_legacy *l, uint64_t period_us)
 {
 	static const char *const cpu[][2] = {{"samples", "count"}, {"cpu", "nanoseconds"}};
@@ -50,7 +51,7 @@ static int name_values(struct pp_legacy *l, uint64_t period_us)
 		return 0;
 	}
 	if (period_us == 1 && l->symbols) {
-		pp_legacy_types(l, unknown, 1);
+		pp_legacy_types(l, pp_legacy_has_made_up_addresses(l->symbols) ? cpu : unknown, 1);
 		return 0;
 	}
 	if (period_us > INT64_MAX || __builtin_mul_overflow((int64_t)period_us, INT64_C(1000), &period_ns))

@@ -30,6 +30,8 @@ static int add_symbol(struct pp_legacy *l, uint64_t address, struct pp_str names
 	if (!names.ptr || pp_legacy_room(l, &s->names, &s->names_capacity, (size_t)i + 1, sizeof(*s->names)) < 0)
 		return -1;
 	s->names[i] = names;
+	if (address > s->highest)
+		s->highest = address;
 	return 0;
 }
 
@@ -101,6 +103,11 @@ int pp_legacy_symbol_head(struct pp_legacy *l, enum pp_format *inner)
 	return recognise(l, inner);
 }
 
+bool pp_legacy_has_made_up_addresses(const struct pp_legacy_symbols *symbols)
+{
+	return symbols->highest == pp_intern_count(symbols->addresses);
+}
+
 /* ---- names for locations ---- */
 
 static const struct pp_str *find_names(const struct pp_legacy *l, uint64_t address)
@@ -121,7 +128,7 @@ static bool names_are_of_calls(const struct pp_legacy *l)
 		calls += find_names(l, location->address) != NULL;
 		numbers += find_names(l, location->address + 1) != NULL;
 	}
-	return calls > numbers;
+	return calls > numbers || (calls == numbers && calls > 0 && !pp_legacy_has_made_up_addresses(l->symbols));
 }
 
 static int add_function(struct pp_legacy *l, struct pp_intern *functions, struct pp_str name, struct pp_line *line)
@@ -169,7 +176,7 @@ static int name_location(struct pp_legacy *l, struct pp_intern *functions, struc
 	for (size_t begin = 1; begin > 0; ) {
 		begin = last_name(names);
 		const struct pp_str name = without_address((struct pp_str){names.ptr + begin, names.len - begin});
-		if (name.len > 0 && (add_function(l, functions, name, &line) < 0 ||
+		if (name.len > 0 && !pp_str_eq(name, PP_LIT("??")) && (add_function(l, functions, name, &line) < 0 ||
 		                     pp_legacy_symbolize(l, location, &line, 1) < 0))
 			return -1;
 		names.len = begin ? begin - 2 : 0;

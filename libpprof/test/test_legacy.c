@@ -336,6 +336,17 @@ static void reads_symbolized(void **state)
 	      "\0\20\0\0\0\0\0\0\2\0\0\0\0\0\0\0\x60\x14\0\0\x55\x55\0\0\x9e\x13\0\0\x55\x55\0\0",
 	      "value/ period 0\n4096: std::array<int, 10000000>@0 f<00000007>::g<0000><main@0\n"
 	      "0-ffffffffffffffff+0 prog \n");
+	/* In the shape of what Java libraries write of samples of threads: numbers for frames, each frame on its own. */
+	READS("--- symbol\nbinary=Main\n0x0000000000000001 shop.Cart.add(Cart.java:3)\n"
+	      "0x0000000000000002 shop.Main.main(Main.java:9)\n---\n--- profile\n"
+	      "\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+	      "\7\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0"
+	      "\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+	      "samples/count period 0\n7: shop.Cart.add(Cart.java:3)@0 shop.Main.main(Main.java:9)@0\n"
+	      "0-ffffffffffffffff+0 Main \n");
+	/* ClickHouse writes "??" where it knows no name. */
+	READS("--- symbol\n0x10 ??\n0x20 main--??\n---\n--- heap\nheap_v2/1\n t*: 1: 9 [0: 0]\n@ 0x10 0x21\n t*: 1: 9 [0: 0]\n",
+	      "objects/count space/bytes period 1\n1 9: f@0 main@0 bytes=9\n" FAKE);
 	REFUSES("--- symbol\n0x1 f\n", 17, "no profile behind the symbols");
 	REFUSES("--- symbol\n0x1\n---\n", 11, "line 2: not '0xADDRESS NAMES'");
 	REFUSES("--- symbol\n---\nmain 1\n", 15, "is not a legacy profile behind a head of symbols");
