@@ -203,8 +203,8 @@ static int emit_header(const struct pp_merge *merge, struct pp_build *build, str
 
 /* ---- the whole ---- */
 
-int pp_merge_add(struct pp_merge *merge, const struct pp_profile *profile, int sign,
-                 const struct pp_merge_label *extra, struct pp_error *err)
+static int add(struct pp_merge *merge, const struct pp_profile *profile, int sign, const struct pp_merge_label *extra,
+               const struct pp_merge_some *some, struct pp_error *err)
 {
 	struct pp_merge_columns columns = {NULL, NULL};
 	int result = pp_merge_join_types(merge, profile, &columns, err);
@@ -212,10 +212,22 @@ int pp_merge_add(struct pp_merge *merge, const struct pp_profile *profile, int s
 	if (!result)
 		result = join_header(merge, profile, err);
 	if (!result)
-		result = pp_merge_add_samples(merge, profile, &columns, sign, extra, err);
+		result = pp_merge_add_samples(merge, profile, &columns, sign, extra, some, err);
 	pp_merge_columns_release(&columns);
 	merge->profiles_n++;
 	return result;
+}
+
+int pp_merge_add(struct pp_merge *merge, const struct pp_profile *profile, int sign,
+                 const struct pp_merge_label *extra, struct pp_error *err)
+{
+	return add(merge, profile, sign, extra, NULL, err);
+}
+
+int pp_merge_add_some(struct pp_merge *merge, const struct pp_profile *profile, const struct pp_merge_some *some,
+                      struct pp_error *err)
+{
+	return add(merge, profile, 1, NULL, some, err);
 }
 
 struct pp_profile *pp_merge_finish(struct pp_merge *merge, struct pp_error *err)

@@ -45,6 +45,13 @@ struct pp_merge_label {
 };
 int pp_merge_add(struct pp_merge *merge, const struct pp_profile *profile, int sign,
                  const struct pp_merge_label *extra, struct pp_error *err) PP_MUSTUSE;
+/* Adds those samples s alone for which part_of[s] is part, as if the profile had no others. */
+struct pp_merge_some {
+	const uint32_t *part_of;
+	uint32_t part;
+};
+int pp_merge_add_some(struct pp_merge *merge, const struct pp_profile *profile, const struct pp_merge_some *some,
+                      struct pp_error *err) PP_MUSTUSE;
 /* The sum; once. The merge is then only good for pp_merge_free. */
 struct pp_profile *pp_merge_finish(struct pp_merge *merge, struct pp_error *err) PP_MUSTUSE;
 

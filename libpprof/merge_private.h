@@ -114,10 +114,11 @@ void pp_merge_columns_release(struct pp_merge_columns *columns);
 int pp_merge_join_types(struct pp_merge *merge, const struct pp_profile *profile,
                         struct pp_merge_columns *columns, struct pp_error *err) PP_MUSTUSE;
 
-/* Adds the samples of a profile, and what they use. */
+/* Adds the samples of a profile, or some, and what they use. */
 int pp_merge_add_samples(struct pp_merge *merge, const struct pp_profile *profile,
                          const struct pp_merge_columns *columns, int sign,
-                         const struct pp_merge_label *extra, struct pp_error *err) PP_MUSTUSE;
+                         const struct pp_merge_label *extra, const struct pp_merge_some *some,
+                         struct pp_error *err) PP_MUSTUSE;
 
 /* Appends the sum to a builder, tables in their final order. The merge's tables are used up. */
 int pp_merge_emit(struct pp_merge *merge, struct pp_build *build, struct pp_error *err) PP_MUSTUSE;

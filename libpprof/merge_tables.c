@@ -397,7 +397,8 @@ static void stop(struct adding *a)
 
 int pp_merge_add_samples(struct pp_merge *merge, const struct pp_profile *profile,
                          const struct pp_merge_columns *columns, int sign,
-                         const struct pp_merge_label *extra, struct pp_error *err)
+                         const struct pp_merge_label *extra, const struct pp_merge_some *some,
+                         struct pp_error *err)
 {
 	struct adding a = {.merge = merge, .p = profile, .err = err};
 	int result = start(&a, extra);
@@ -405,6 +406,8 @@ int pp_merge_add_samples(struct pp_merge *merge, const struct pp_profile *profil
 	if (!result)
 		result = add_mappings(&a, sign);
 	for (uint32_t s = 0; s < profile->samples_n && !result; s++) {
+		if (some && some->part_of[s] != some->part)
+			continue;
 		int any = scaled_values(&a, s, columns, sign);
 
 		result = any > 0 ? add_sample(&a, s) : any;

@@ -26,6 +26,7 @@
 #include "libpprof/sampletype.h"
 #include "libpprof/sink.h"
 #include "libpprof/source.h"
+#include "libpprof/split.h"
 #include "libpprof/tagfilter.h"
 #include "libpprof/tagframe.h"
 #include "libpprof/transform.h"

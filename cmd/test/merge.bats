@@ -173,3 +173,91 @@ rows() {
 	run tool pprof-merge one missing two
 	status_is 4
 }
+
+@test "--by-label: a sum for each value, as if each profile had been filtered first; they add up to the whole" {
+	files=("$DATA"/cases/slow-login/*/*.pb.gz "$DATA/cpu.pb.gz")
+	tool pprof-merge --by-label endpoint -o parts/ "${files[@]}"
+	[ "$(cd parts && ls | paste -sd ' ')" = "endpoint.pb.gz endpoint=%2Fcart.pb.gz endpoint=%2Finvoice.pb.gz endpoint=%2Flogin.pb.gz endpoint=%2Fsearch.pb.gz index.tsv" ]
+	for value in cart login; do
+		mkdir "$value"
+		for i in "${!files[@]}"; do tool pprof-filter --all-frames --tagfocus "endpoint=^/$value\$" -o "$value/$i" "${files[i]}"; done
+		tool pprof-merge "$value" | cmp - "parts/endpoint=%2F$value.pb.gz"
+	done
+	mkdir without
+	for i in "${!files[@]}"; do tool pprof-filter --all-frames --tagignore endpoint= -o "without/$i" "${files[i]}"; done
+	tool pprof-merge without | cmp - parts/endpoint.pb.gz
+	[ "$(rows <(tool pprof-merge parts))" = "$(rows <(tool pprof-merge "${files[@]}"))" ]
+	[ "$(head -n 1 parts/index.tsv)" = "file${TAB}value${TAB}profiles${TAB}samples${TAB}type${TAB}unit${TAB}sum" ]
+	[ "$(grep -P '\tcpu\t' parts/index.tsv | awk -F '\t' '{ sum += $7 } END { print sum }')" = \
+		"$(tool pprof-merge "${files[@]}" | tool pprof-decode | awk -F '\t' 'NR > 1 { sum += $2 } END { print sum }')" ]
+	run tool pprof-merge --by-label endpoint -o again "${files[4]}" "${files[1]}" "${files[0]}" "${files[2]}" "${files[3]}" "${files[6]}" "${files[5]}"
+	status_is 0
+	diff -r parts again
+	run tool pprof-merge --by-label endpoint -o again "${files[@]}"
+	status_is 4
+	is "pprof-merge: cannot write into 'again': the folder is not empty"
+	run tool pprof-merge --by-label endpoint --raw --add-comment x -o empty/no one
+	status_is 4
+	mkdir empty
+	tool pprof-merge --by-label nothing --raw --add-comment x -o empty one
+	[ "$(ls empty | paste -sd ' ')" = "index.tsv nothing.pb" ]
+	[ "$(tool pprof-tree --comments empty/nothing.pb | tail -n 1)" = x ]
+}
+
+@test "--by-label: values that are no names of files, several values, numbers" {
+	long=$(printf 'x%.0s' {1..600})
+	{
+		printf 'n:count\tlabel:../k\tnumlabel:size:bytes\tstack\n'
+		printf '1\t../../etc/passwd\t\ta\n2\t..\t\ta\n3\t\t2048\ta\n4\ta\\nb\t\ta\n5\t%s1\t\ta\n6\t%s2\t\ta\n' "$long" "$long"
+	} >odd
+	tool pprof-merge --by-label ../k -o parts odd
+	run bash -c "cut -f 1,7 parts/index.tsv | sed 1d | sed 's/x\{150,\}/xxx/'"
+	is "%2E.%2Fk.pb.gz${TAB}3
+%2E.%2Fk=...pb.gz${TAB}2
+%2E.%2Fk=..%2F..%2Fetc%2Fpasswd.pb.gz${TAB}1
+%2E.%2Fk=a%0Ab.pb.gz${TAB}4
+%2E.%2Fk=xxx~4.pb.gz${TAB}5
+%2E.%2Fk=xxx~5.pb.gz${TAB}6"
+	[ "$(ls -A | paste -sd ' ')" = "odd one parts two" ]
+	[ "$(find parts -type f | wc -l)" -eq 7 ]
+	tool pprof-merge --by-label size -o sizes odd
+	[ "$(tail -n 1 sizes/index.tsv | cut -f 1,2,7)" = "size=2048bytes.pb.gz${TAB}2048bytes${TAB}3" ]
+	printf '#pprof-records\t1\nsample_type\t0\tn\tcount\nsample\t0\t\t7\n' >two-values
+	printf '%s\n' "label${TAB}0${TAB}0${TAB}k${TAB}b${TAB}0${TAB}" "label${TAB}0${TAB}1${TAB}k${TAB}a${TAB}0${TAB}" >>two-values
+	tool pprof-merge --by-label k -o both two-values
+	[ "$(tail -n 1 both/index.tsv | cut -f 1,2,7)" = "k=b%2Ca.pb.gz${TAB}b,a${TAB}7" ]
+}
+
+@test "--by-time: a sum for each span, by when profiles were taken" {
+	at() { printf 'a %d\n' "$2" | tool pprof-encode | tool pprof-decode --records | awk -F '\t' -v OFS='\t' -v time="$1" '$1 == "profile" { $2 = time } { print }' >"$3"; }
+	at 1700000060000000000 1 p1
+	at 1700000099999999999 2 p2
+	at 1700000100000000000 4 p3
+	at 0 8 p4
+	at -1 16 p5
+	tool pprof-merge --by-time 1m -o spans p3 p1 p5 p4 p2
+	run bash -c "cut -f 1-4,7 spans/index.tsv"
+	is "file${TAB}time${TAB}profiles${TAB}samples${TAB}sum
+unknown.pb.gz${TAB}${TAB}1${TAB}1${TAB}8
+1969-12-31T23:59:00Z.pb.gz${TAB}1969-12-31T23:59:00Z${TAB}1${TAB}1${TAB}16
+2023-11-14T22:14:00Z.pb.gz${TAB}2023-11-14T22:14:00Z${TAB}2${TAB}1${TAB}3
+2023-11-14T22:15:00Z.pb.gz${TAB}2023-11-14T22:15:00Z${TAB}1${TAB}1${TAB}4"
+	tool pprof-merge p1 p2 | cmp - spans/2023-11-14T22:14:00Z.pb.gz
+	tool pprof-merge --by-time 7d -o weeks p1 p3
+	[ "$(ls weeks | paste -sd ' ')" = "2023-11-09T00:00:00Z.pb.gz index.tsv" ]
+	for span in 0s 5 m 1w 99999999999s 9999999999d -1s ''; do
+		run tool pprof-merge --by-time "$span" -o none p1
+		status_is 2
+	done
+	run tool pprof-merge --by-time 1h p1
+	status_is 2
+	run tool pprof-merge --by-time 1h --by-label k -o none p1
+	status_is 2
+	run tool pprof-merge --by-time 1h -o none p1 "$DATA/heap.pb.gz" missing
+	status_is 4
+	[ ! -e none ]
+	printf 'n:count\tlabel:k\tstack\n9223372036854775807\tx\ta\n1\tx\tb\n' >large
+	run tool pprof-merge --by-label k -o none large
+	status_is 3
+	[ "$(ls -d none* 2>/dev/null)" = "" ]
+}

@@ -9,6 +9,7 @@
 
 #include "libpprof/build.h"
 #include "libpprof/merge.h"
+#include "libpprof/split.h"
 #include "libpprof/write.h"
 
 static const struct pp_limits limits = PP_LIMITS_DEFAULT;
@@ -655,9 +656,56 @@ static void the_budget_holds(void **state)
 	pp_profile_free(p);
 }
 
+static void the_parts_of_a_split_add_up_to_the_whole(void **state)
+{
+	(void)state;
+	struct pp_error err = PP_ERROR_INIT;
+	struct pp_build *build = new_build();
+	struct pp_split split;
+
+	add_type(build, "n", "count");
+	add_type(build, "m", "count");
+	const uint32_t f = add_frame(build, "f", PP_NONE, 0), g = add_frame(build, "g", PP_NONE, 0);
+	add_sample(build, f, add_label(build, "k", "b"), 1, 2);
+	add_sample(build, g, add_label(build, "k", "a"), 3, 4);
+	add_sample(build, f, add_label(build, "other", "a"), 5, 6);
+	add_sample(build, g, 0, 7, 8);
+	add_sample(build, g, add_label(build, "k", "b"), 9, 10);
+	struct pp_profile *p = finish(build), *parts[3], *whole = merged(1, p);
+
+	assert_int_equal(pp_split_by_label(p, PP_LIT("k"), 3, &limits, &split, &err), 0);
+	assert_int_equal(split.parts_n, 3);
+	assert_true(split.parts[0].without && !split.parts[1].without);
+	assert_true(pp_str_eq(split.parts[1].value, PP_LIT("a")) && pp_str_eq(split.parts[2].value, PP_LIT("b")));
+	assert_int_equal(split.parts[0].samples_n, 2);
+	assert_int_equal(split.parts[1].samples_n, 1);
+	assert_int_equal(split.parts[2].samples_n, 2);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct pp_merge *merge = pp_merge_new(&limits, &err);
+		assert_int_equal(pp_split_add(merge, p, &split, i, &err), 0);
+		parts[i] = pp_merge_finish(merge, &err);
+		assert_int_equal(parts[i]->samples_n, split.parts[i].samples_n);
+		pp_merge_free(merge);
+	}
+	assert_int_equal(parts[1]->functions_n, 1); /* what the part does not use is not in it */
+	struct pp_profile *sum = merged(3, parts[2], parts[0], parts[1]);
+	sum->duration_ns = whole->duration_ns;
+	assert_same_bytes(sum, whole);
+	pp_profile_free(sum);
+	pp_profile_free(whole);
+	for (size_t i = 0; i < 3; i++)
+		pp_profile_free(parts[i]);
+	pp_split_release(&split);
+	assert_int_equal(pp_split_by_label(p, PP_LIT("k"), 2, &limits, &split, &err), -1);
+	assert_int_equal(err.code, PP_ELIMIT);
+	pp_split_release(&split);
+	pp_profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_parts_of_a_split_add_up_to_the_whole),
 		cmocka_unit_test(one_profile_is_compacted),
 		cmocka_unit_test(a_profile_less_itself_is_empty),
 		cmocka_unit_test(the_extra_label_joins_lists_of_any_length),
