@@ -80,15 +80,74 @@ static int correct(struct pd_comparison *c, struct pp_error *err)
 	return status == 0 ? 0 : pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for the control");
 }
 
+/* ---- the control's row of a row ---- */
+
+/* A row of the control by the name that it has on a side. */
 struct entry {
 	const struct pd_comparison *comparison;
+	int side;
+	struct pd_row name; /* its frame is that of the name */
 	const struct pd_row *row;
 };
 
-static int by_identity(const void *left, const void *right)
+static int by_name(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
-	return pd_row_cmp(a->comparison, a->row, b->comparison, b->row);
+	return a->side != b->side ? a->side - b->side : pd_row_cmp(a->comparison, &a->name, b->comparison, &b->name);
+}
+
+static void append(struct entry *entries, size_t *n, const struct pd_comparison *c, int side, uint32_t frame, const struct pd_row *row)
+{
+	entries[(*n)++] = (struct entry){c, side, {.frame = frame}, row};
+}
+
+/* Whether the row's names are instances or clones of one function, added up: it then has its own name on both sides. */
+static bool folded(const struct pd_comparison *c, const struct pd_row *row)
+{
+	for (size_t i = 0; i < c->identity.renames_n; i++) {
+		const struct pd_rename *rename = &c->identity.renames[i];
+		if (!rename->joined || rename->frame != row->frame)
+			continue;
+		for (int rule = 0; rule < PD_RULES_N; rule++)
+			if ((rename->rules & (1u << rule)) && !pd_rule_folds((enum pd_rule)rule))
+				return false;
+		return rename->rules != 0;
+	}
+	return false;
+}
+
+/* The names of the control's rows on each side, sorted; entries has room for two a row. */
+static size_t name_rows(const struct pd_comparison *control, struct entry *entries)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < control->rows_n; i++) {
+		const struct pd_row *row = &control->rows[i];
+		bool renamed = row->state == PD_RENAMED && !folded(control, row);
+		append(entries, &n, control, PD_BASELINE, renamed ? row->other : row->frame, row);
+		append(entries, &n, control, PD_INCIDENT, row->frame, row);
+	}
+	qsort(entries, n, sizeof(*entries), by_name);
+	return n;
+}
+
+static const struct pd_row *find(const struct entry *entries, size_t n, const struct pd_comparison *c, int side, uint32_t frame)
+{
+	struct entry key = {c, side, {.frame = frame}, NULL};
+	const struct entry *found = bsearch(&key, entries, n, sizeof(*entries), by_name);
+	return found ? found->row : NULL;
+}
+
+/* At the time of the baseline both ran the same build, so the name of then comes first: a control that was not
+ * deployed has it to the end, and one that was has both. */
+static const struct pd_row *match_of(const struct pd_comparison *c, const struct pd_row *row, const struct entry *entries, size_t n)
+{
+	bool renamed = row->state == PD_RENAMED, fold = renamed && folded(c, row);
+	const struct pd_row *match = find(entries, n, c, PD_BASELINE, renamed && !fold ? row->other : row->frame);
+	if (!match && fold)
+		match = find(entries, n, c, PD_BASELINE, row->other);
+	if (!match)
+		match = find(entries, n, c, PD_INCIDENT, row->frame);
+	return match ? match : &no_row;
 }
 
 int pd_control_apply(struct pd_comparison *c, const struct pd_comparison *control, bool same_baseline,
@@ -98,16 +157,12 @@ int pd_control_apply(struct pd_comparison *c, const struct pd_comparison *contro
 
 	if (c->noise == PD_NOISE_UNKNOWN || control->noise == PD_NOISE_UNKNOWN)
 		return 0;
-	if (!(entries = malloc((control->rows_n + 1) * sizeof(*entries))))
+	if (!(entries = malloc((2 * control->rows_n + 1) * sizeof(*entries))))
 		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory for the control");
-	for (size_t i = 0; i < control->rows_n; i++)
-		entries[i] = (struct entry){control, &control->rows[i]};
-	qsort(entries, control->rows_n, sizeof(*entries), by_identity);
+	size_t n = name_rows(control, entries);
 	for (size_t i = 0; i < c->rows_n; i++) {
 		struct pd_row *row = &c->rows[i];
-		struct entry key = {c, row};
-		const struct entry *found = bsearch(&key, entries, control->rows_n, sizeof(*entries), by_identity);
-		const struct pd_row *match = found ? found->row : &no_row;
+		const struct pd_row *match = match_of(c, row, entries, n);
 
 		apply_row(control, match, false, same_baseline, row, &row->flat_beyond);
 		apply_row(control, match, true, same_baseline, row, &row->cum_beyond);

@@ -8,7 +8,8 @@
  * with an interval from the standard errors of all four logarithms and the degrees of freedom of Welch and
  * Satterthwaite. same_baseline: the control was compared with this comparison's own baseline, which then
  * cancels. Rows that were not tested stay NAN; a row that the control lacks counts there as none of its
- * samples. */
+ * samples. Rows are the same by the name that they had on the baseline side, or else have on the incident side, so that
+ * what was renamed here, there or in both is found. */
 int pd_control_apply(struct pd_comparison *comparison, const struct pd_comparison *control, bool same_baseline,
                      struct pp_error *err) PP_MUSTUSE;
 

@@ -404,6 +404,27 @@ true'
 	[[ $output == *"${TAB}main.young${TAB}renamed${TAB}"*"${TAB}main.old"* ]]
 }
 
+@test "a control is found under the names of its own build" {
+	printf 'main.main;main.Run.func1;work 80\nmain.main 90\n' | "$records" >a.tsv
+	printf 'main.main;main.Run.func2;work 160\nmain.main 90\n' | "$records" >b.tsv
+	printf 'main.main;main.Run.func1;work 160\nmain.main 90\n' | "$records" >not-deployed.tsv
+	beyond() { # of work's closure: the ratio to the control's
+		tool pprof-diff --by functions "$@" >out.tsv
+		run awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+			$at["name"] == "main.Run.func2" { printf "%s %s %.2f\n", $at["state"], $at["other_name"], $at["beyond_cum_ratio"] }' out.tsv
+		status_is 0
+	}
+	beyond --baseline a.tsv --incident b.tsv --control not-deployed.tsv
+	is "renamed main.Run.func1 1.00"
+	# its own baseline; deployed like the incident; what did not change
+	beyond --baseline a.tsv --incident b.tsv --control not-deployed.tsv --control-baseline a.tsv
+	is "renamed main.Run.func1 1.00"
+	beyond --baseline a.tsv --incident b.tsv --control b.tsv --control-baseline a.tsv
+	is "renamed main.Run.func1 1.00"
+	beyond --baseline a.tsv --incident b.tsv --control a.tsv --control-baseline a.tsv
+	is "renamed main.Run.func1 1.99"
+}
+
 @test "the paragraph does not call new what may only have another name" {
 	printf 'main.main;main.old 400\nmain.main;work 300\n' | "$records" >a.tsv
 	printf 'main.main;main.young 440\nmain.main;work 300\n' | "$records" >b.tsv
