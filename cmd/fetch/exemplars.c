@@ -334,7 +334,7 @@ static enum cli_status exemplars_span(struct fetch *fetch, uint64_t top_n)
 	request.query_type = PYRO__HEATMAP_QUERY_TYPE__HEATMAP_QUERY_TYPE_SPAN;
 	request.exemplar_type = PYRO__EXEMPLAR_TYPE__EXEMPLAR_TYPE_SPAN;
 	request.limit = (int64_t)top_n;
-	enum cli_status status = rpc_wait_from(&fetch->server, &call, &request.start);
+	enum cli_status status = rpc_wait_new(&fetch->server, &call, &request.start);
 	if (status != CLI_OK)
 		rpc_report(&call);
 	else

@@ -7,6 +7,7 @@
 /* Memory that one answer may take as messages. */
 #define MESSAGE_BYTES (UINT64_C(4) << 30)
 #define WORDS_MAX 400
+#define NO_METHOD "there is no such method"
 
 static const char binary_type[] = "application/proto", json_type[] = "application/json";
 
@@ -80,7 +81,7 @@ void rpc_explain(int status, const char *type, struct pp_str body, enum cli_stat
 	else
 		find_words(body, 0, code, sizeof(code), words, sizeof(words));
 	if (status == 404 && holds(words, "404 page not found"))
-		snprintf(words, sizeof(words), "there is no such method: a wrong address, or a server that is too old for it");
+		snprintf(words, sizeof(words), NO_METHOD ": a wrong address, or a server that is too old for it");
 	*outcome = CLI_FAILED;
 	/* Grafana turns the data source's own 401 into a 400 with this text. */
 	if (status == 401 || status == 403 || status == 407 || strcmp(code, "unauthenticated") == 0 ||
@@ -340,6 +341,22 @@ enum cli_status rpc_wait_from(struct server *server, struct rpc_call *call, int6
 	rpc_release(call);
 	--*start;
 	return rpc_wait(server, call);
+}
+
+enum cli_status rpc_wait_new(struct server *server, struct rpc_call *call, int64_t *start)
+{
+	Pyro__LabelNamesRequest request;
+	struct rpc_call other = {.method = "LabelNames", .request = &request.base, .response = &pyro__label_names_response__descriptor};
+
+	if (rpc_wait_from(server, call, start) != CLI_FAILED || !holds(call->why, NO_METHOD))
+		return call->outcome;
+	/* Whatever it says of an empty question, it knows the method. */
+	pyro__label_names_request__init(&request);
+	rpc_wait(server, &other);
+	if (other.exchange.err.code == PP_OK && other.exchange.status != 404 && other.outcome != CLI_REFUSED)
+		fail(call, CLI_UNSUPPORTED, "HTTP 404: " NO_METHOD ": this server is too old for it");
+	rpc_release(&other);
+	return call->outcome;
 }
 
 enum cli_status rpc_report(const struct rpc_call *call)

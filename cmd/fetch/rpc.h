@@ -46,6 +46,9 @@ bool rpc_is_border(const struct rpc_call *call);
 /* As rpc_wait; a window refused for that is asked for from a millisecond earlier: for questions where that
  * changes nothing. *start is the field of the request. */
 enum cli_status rpc_wait_from(struct server *server, struct rpc_call *call, int64_t *start);
+/* As rpc_wait_from, for a method that came late: where it is not known, another one is asked for, and a server that
+ * knows that one does not support this; else the address is wrong. */
+enum cli_status rpc_wait_new(struct server *server, struct rpc_call *call, int64_t *start);
 /* Says "METHOD: why" and returns the outcome. */
 enum cli_status rpc_report(const struct rpc_call *call);
 void rpc_release(struct rpc_call *call);
