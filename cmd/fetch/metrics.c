@@ -235,7 +235,7 @@ static enum cli_status series_total(struct server *server, const struct question
 	int64_t length = question->window.to_ms - question->window.from_ms;
 	enum cli_status status = series_fetch(server, question, &none, length > 0 ? length : 1, &series);
 
-	*total = fabs(series.sum) < 9e18 ? (int64_t)llround(series.sum) : INT64_MAX;
+	*total = status == CLI_OK ? (int64_t)llround(series.sum) : 0;
 	/* v1 sends points without a value where nothing matches. */
 	if (status == CLI_OK && series.sum == 0)
 		status = CLI_EMPTY;

@@ -6,6 +6,7 @@
 
 #include "cmd/fetch/flame.h"
 
+#define VALUES_MAX 9e18 /* of all points together, so that every sum is an integer of 64 bits */
 #define CALLS_MAX 600 /* where storages meet, the window is halved until the parts fit together */
 
 struct fetch {
@@ -14,6 +15,7 @@ struct fetch {
 	const struct cli_list *group_by;
 	int64_t step_ms;
 	struct series *series;
+	double magnitude; /* sum of all |values| */
 	uint32_t calls;
 	bool checked; /* the server is of the mode in which sums must be compared */
 };
@@ -77,11 +79,12 @@ static int64_t on_grid(const struct fetch *fetch, int64_t time_ms)
 	return grid < window->to_ms ? grid : window->to_ms;
 }
 
-static bool add_point(const struct fetch *fetch, struct series_line *line, int64_t time_ms, double value)
+static bool add_point(struct fetch *fetch, struct series_line *line, int64_t time_ms, double value)
 {
 	void *points = line->points;
 	int64_t grid = on_grid(fetch, time_ms);
 
+	fetch->magnitude += fabs(value);
 	line->sum += value;
 	fetch->series->sum += value;
 	if (line->points_n > 0 && line->points[line->points_n - 1].time_ms == grid) {
@@ -132,7 +135,7 @@ static bool points_fit(const Pyro__SelectSeriesResponse *answer, const struct sp
 	for (size_t i = 0; i < answer->n_series; i++)
 		for (size_t k = 0; k < answer->series[i]->n_points; k++) {
 			const Pyro__Point *point = answer->series[i]->points[k];
-			if (!(fabs(point->value) < 9e18) || point->timestamp > span->to_ms ||
+			if (!(fabs(point->value) < VALUES_MAX) || point->timestamp > span->to_ms ||
 			    (point->timestamp >= span->after_ms && (point->timestamp - span->after_ms) % span->step_ms != 0))
 				return false;
 			*at_start |= point->timestamp == span->after_ms;
@@ -157,6 +160,10 @@ static enum cli_status add_answer(struct fetch *fetch, const Pyro__SelectSeriesR
 		}
 	}
 	pp_buf_release(&key);
+	if (good && !(fetch->magnitude < VALUES_MAX)) {
+		cli_error("SelectSeries: the sum of the points does not fit 64 bits");
+		return CLI_FAILED;
+	}
 	return good ? CLI_OK : cli_no_memory();
 }
 

@@ -30,7 +30,7 @@ struct series {
 };
 
 /* step_ms at least 1; group_by may be empty. CLI_EMPTY when there is no point. Failures are said. Release in any
- * case. */
+ * case. With CLI_OK all sums fit 64 bits. */
 enum cli_status series_fetch(struct server *server, const struct question *question, const struct cli_list *group_by,
                              int64_t step_ms, struct series *series);
 void series_release(struct series *series);

@@ -45,7 +45,7 @@ setup_file() {
 		'{"labelsSet":[{"labels":[{"name":"a","value":"1"},{"name":"a","value":"2"}]}]}'
 	local points
 	for points in '"value":"NaN","timestamp":"1773238200000"' '"value":"Infinity","timestamp":"1773238200000"' '"value":1e300,"timestamp":"1773238200000"' \
-		'"value":-5,"timestamp":"1773238200000"' '"value":0.5,"timestamp":"1773238200000"' "\"value\":1,\"timestamp\":\"$big\"" '"value":1,"timestamp":"-1"' '"value":1'; do
+		'"value":-5,"timestamp":"1773238200000"' '"value":0.5,"timestamp":"1773238200000"' "\"value\":1,\"timestamp\":\"$big\"" '"value":1,"timestamp":"-1"' '"value":1' '"value":5e18,"timestamp":"1773238200000"'; do
 		set -- "$@" "{\"series\":[{\"labels\":[{\"name\":\"p\",\"value\":\"\\u001b[31m\"}],\"points\":[{$points},{$points}]}]}"
 	done
 	hostile SelectSeries "$@" '{"series":[{}]}' '{"series":[{"points":[{"value":1,"timestamp":"1773238200000","exemplars":[{"value":"1","profileId":"\u001b[31m","labels":[{"name":"\n"}]}]}]}]}'
@@ -123,6 +123,13 @@ against() {
 		run --separate-stderr tool pprof-fetch --url "$SECOND/replay/SelectSeries-$n/v2" --json-wire metrics {} --step 600 --profile-type $CPU "${HOUR[@]}"
 		status_is 0
 		[ "$output" = "$(fetch /v2 metrics {} --step 600 --profile-type $CPU "${HOUR[@]}")" ]
+	done
+	# Each point fits 64 bits, their sum does not.
+	for options in "-o tsv" "-o json"; do
+		run --separate-stderr tool pprof-fetch --url "$SECOND/replay/SelectSeries-9/v2" --json-wire metrics {} --step 600 --profile-type $CPU "${HOUR[@]}" $options
+		status_is 7
+		[ -z "$output" ]
+		[[ $stderr == *"the sum of the points does not fit 64 bits"* ]]
 	done
 }
 
