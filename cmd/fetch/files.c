@@ -38,32 +38,66 @@ static int write_fd(int fd, const struct pp_buf *bytes)
 	return 0;
 }
 
-enum cli_status files_save(const char *path, const struct pp_buf *bytes, bool sync)
+/* Writes the file under its hidden name: *partial, malloc'ed, is NULL if there is none. */
+static enum cli_status write_partial(const char *path, const struct pp_buf *bytes, bool sync, char **partial)
 {
-	char *partial = files_hidden(path, "partial");
 	enum cli_status status = CLI_OK;
 
-	if (!partial)
+	*partial = files_hidden(path, "partial");
+	if (!*partial)
 		return cli_no_memory();
 	signal(SIGXFSZ, SIG_IGN); /* past the limit on file sizes, write() fails with a reason */
-	int fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		status = failed("create", partial);
-	} else {
-		int result = write_fd(fd, bytes);
-		if (result == 0 && sync)
-			result = fsync(fd);
-		int saved = errno;
-		if (close(fd) != 0 || result != 0) {
-			errno = result != 0 ? saved : errno;
-			status = failed("write", partial);
-		}
+	int fd = open(*partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return failed("create", *partial);
+	int result = write_fd(fd, bytes);
+	if (result == 0 && sync)
+		result = fsync(fd);
+	int saved = errno;
+	if (close(fd) != 0 || result != 0) {
+		errno = result != 0 ? saved : errno;
+		status = failed("write", *partial);
 	}
-	if (status == CLI_OK && rename(partial, path) != 0)
-		status = failed("rename to", path);
-	if (status != CLI_OK)
+	return status;
+}
+
+static enum cli_status place(const char *partial, const char *path)
+{
+	return rename(partial, path) == 0 ? CLI_OK : failed("rename to", path);
+}
+
+/* Removes what failure left, and frees the name. */
+static void release(char *partial, enum cli_status status)
+{
+	if (partial && status != CLI_OK)
 		unlink(partial);
 	free(partial);
+}
+
+enum cli_status files_save(const char *path, const struct pp_buf *bytes, bool sync)
+{
+	char *partial;
+	enum cli_status status = write_partial(path, bytes, sync, &partial);
+
+	if (status == CLI_OK)
+		status = place(partial, path);
+	release(partial, status);
+	return status;
+}
+
+enum cli_status files_save_with(const char *beside, const struct pp_buf *text, const char *path, const struct pp_buf *bytes, bool sync)
+{
+	char *partial[2] = {NULL, NULL};
+	enum cli_status status = write_partial(beside, text, sync, &partial[0]);
+
+	if (status == CLI_OK)
+		status = write_partial(path, bytes, sync, &partial[1]);
+	if (status == CLI_OK)
+		status = place(partial[0], beside);
+	if (status == CLI_OK && (status = place(partial[1], path)) != CLI_OK)
+		unlink(beside);
+	release(partial[0], status);
+	release(partial[1], status);
 	return status;
 }
 

@@ -7,6 +7,8 @@
 
 /* Says what fails. sync: on the disk when this returns. */
 enum cli_status files_save(const char *path, const struct pp_buf *bytes, bool sync);
+/* The same of a file and the text beside it: none is without the other. */
+enum cli_status files_save_with(const char *beside, const struct pp_buf *text, const char *path, const struct pp_buf *bytes, bool sync);
 /* Appends the whole file; false when there is none, and for anything that is wrong with it. */
 bool files_read(const char *path, struct pp_buf *bytes);
 /* "folder/name" → "folder/.name.ENDING", malloc'ed. */

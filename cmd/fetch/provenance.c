@@ -172,9 +172,7 @@ enum cli_status provenance_save(const struct provenance *provenance, const char 
 		status = cli_report(path, &err);
 	}
 	if (status == CLI_OK)
-		status = files_save(tsv, &text, sync);
-	if (status == CLI_OK)
-		status = files_save(path, &profile, sync);
+		status = files_save_with(tsv, &text, path, &profile, sync);
 	free(tsv);
 	pp_buf_release(&text);
 	pp_buf_release(&profile);

@@ -203,7 +203,13 @@ shop.pb.gz.tsv" ]
 	run bash -c "ulimit -f 1; '$PP_BUILD/pprof-fetch' --url '$STANDIN' query '$SHOP' --profile-type $CPU ${HOUR[*]} -o pprof --output got"
 	status_is 4
 	has "File too large"
-	[ -z "$(ls -A | grep -v '^got.tsv$')" ]
+	[ -z "$(ls -A)" ]
+	# The text is small enough; what it would stand beside is not.
+	mkdir got
+	run query v2 "$SHOP" -o pprof --output got --pprof-overwrite
+	status_is 4
+	[ "$(ls -A)" = got ]
+	rmdir got
 	run query v2 "$SHOP" -o pprof --output nowhere/got
 	status_is 4
 }
