@@ -290,7 +290,7 @@ bool si_merge_stacktraces(struct si_call *call, const void *request)
 
 	if (call->mode == SI_OLD)
 		forget_scopes(&ask);
-	if (format == PYRO__PROFILE_FORMAT__PROFILE_FORMAT_DOT && si_is_v1(call, ask.end))
+	if (format == PYRO__PROFILE_FORMAT__PROFILE_FORMAT_DOT && call->mode != SI_DUAL && si_is_v1(call, ask.end))
 		return si_refuse(call, "unimplemented", "dot format is only supported with the v2 query backend");
 	bool good = (pprof || check_nodes(call, ask.max_nodes, most)) && read_scope(call, &ask, pprof, &selector, &scope) &&
 	            (pprof ? answer_pprof(call, &scope, &ask) : answer_graph(call, &scope, &ask, format));
