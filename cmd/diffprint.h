@@ -14,6 +14,7 @@ struct diffprint {
 	bool call_tree; /* paths of calls instead of frames; JSON has both */
 	bool all;       /* also rows without any change */
 	uint64_t limit; /* print the first so many rows */
+	const char *unit; /* to show rows in, as view_unit takes it; not in JSON */
 };
 
 /* Writes it in the format (not AUTO). */

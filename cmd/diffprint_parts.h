@@ -14,6 +14,8 @@ const char *diffprint_noise(const struct pd_comparison *comparison);
 
 /* Rows with a change come first, so those to print are a prefix: so many. */
 size_t diffrows_n(const struct diffprint *what);
+/* The unit that rows are shown in: "" is their own. */
+struct pp_str diffrows_unit(const struct diffprint *what);
 bool diffrows_any_change(const struct pd_comparison *comparison);
 
 int diffrows_print(const struct diffprint *what, enum table_format format, struct pp_sink *sink,

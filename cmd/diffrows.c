@@ -1,5 +1,6 @@
 /* The rows of a comparison: its columns, and what stands in them. */
 #include "cmd/diffprint_parts.h"
+#include "cmd/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -169,12 +170,24 @@ bool diffrows_any_change(const struct pd_comparison *c)
 	return c->rows_n > 0 && row_changed(&c->rows[0]);
 }
 
+struct pp_str diffrows_unit(const struct diffprint *what)
+{
+	const struct pd_comparison *c = what->comparison;
+	struct pp_str unit;
+	int64_t least = 0;
+	for (size_t i = 0, n = diffrows_n(what); i < n; i++)
+		for (int side = 0; side < 2; side++)
+			view_take_least(&least, c->rows[i].flat[side], c->rows[i].cum[side]);
+	view_unit(what->unit, pp_str_of(c->unit), least, c->total[0] > c->total[1] ? c->total[0] : c->total[1], &unit);
+	return unit;
+}
+
 int diffrows_print(const struct diffprint *what, enum table_format format, struct pp_sink *sink, struct pp_error *err)
 {
 	const struct pd_comparison *c = what->comparison;
 	struct table_column columns[COLUMNS_N];
 	diffrows_columns(columns, c);
-	struct table *table = table_new(format, columns, COLUMNS_N, sink, err);
+	struct table *table = table_new_in(diffrows_unit(what), format, columns, COLUMNS_N, sink, err);
 	int result = table ? 0 : -1;
 	for (size_t i = 0, n = diffrows_n(what); result == 0 && i < n; i++) {
 		union table_cell cells[COLUMNS_N];

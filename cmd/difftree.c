@@ -71,7 +71,7 @@ int difftree_print(const struct diffprint *what, enum table_format format, struc
 	char *indented = NULL;
 	uint64_t printed = 0;
 	set_columns(columns, c);
-	struct table *table = table_new(format, columns, COLUMNS_N, sink, err);
+	struct table *table = table_new_in(diffrows_unit(what), format, columns, COLUMNS_N, sink, err);
 	int result = table ? 0 : -1;
 	for (size_t i = 0; result == 0 && i < c->paths_n && printed < what->limit; i++) {
 		union table_cell cells[COLUMNS_N];

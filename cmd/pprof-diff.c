@@ -27,6 +27,7 @@ struct request {
 	struct cli_list group[DIFF_GROUPS_N]; /* operands */
 	const char *sample_type, *load, *folder, *fail_over, *app;
 	struct pp_view filters;
+	const char *unit; /* of --unit */
 	struct failover failover;
 	int by, normalization, format;
 	bool all, exit_code, no_fuzzy, fold_renamed, call_tree;
@@ -48,6 +49,8 @@ static enum cli_status check_options(const struct request *request)
 		return cli_usage("--format pprof does not go with --control or --fail-over");
 	if (request->call_tree && (control || request->format == FORMAT_PPROF))
 		return cli_usage("--call-tree does not go with --control or --format pprof");
+	if (request->unit && (request->format == FORMAT_PPROF || request->format == TABLE_JSON))
+		return cli_usage("--unit is for rows: it does not go with --format %s", formats[request->format]);
 	if (request->normalization == PD_EXPOSURE && !request->load && !request->folder)
 		return cli_usage("--normalize exposure needs --load");
 	if (request->group[DIFF_CONTROL_BASELINE].n && !control)
@@ -276,7 +279,8 @@ static enum cli_status print(const struct request *request, const struct diffsid
 {
 	struct pp_error err = PP_ERROR_INIT;
 	const struct diffprint what = {results->comparison, results->control, shares_baseline(sides), results->explanation,
-	                               (enum pp_granularity)request->by, request->call_tree, request->all, request->limit};
+	                               (enum pp_granularity)request->by, request->call_tree, request->all, request->limit,
+	                               request->unit};
 	if (diffprint(&what, (enum table_format)request->format, sink, &err) != 0)
 		return cli_report(NULL, &err);
 	enum cli_status status = failover_judge(&request->failover, results->comparison);
@@ -385,6 +389,7 @@ int main(int argc, char **argv)
 		{"case", 0, CLI_STRING, &request.folder, "DIR", "a case folder: its sides, load.tsv and lens", 0, 0, NULL},
 		INPUT_SAMPLE_TYPE_OPTION(&request.sample_type),
 		VIEW_FILTER_OPTIONS(&request.filters),
+		VIEW_UNIT_OPTION(&request.unit),
 		INPUT_BY_OPTION(&request.by),
 		{"normalize", 0, CLI_CHOICE, &request.normalization, "BY", "what the sides are divided by; raw: nothing", 0, 0, normalizations},
 		{"app", 0, CLI_STRING, &request.app, "REGEX", "functions that belong to the application, whatever their files", 0, 0, NULL},

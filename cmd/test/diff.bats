@@ -526,3 +526,25 @@ true'
 	[ "$(stacks --all-frames --focus page | sort)" = "-4${TAB}main;work;malloc;page
 8${TAB}main;work;malloc;page" ]
 }
+
+@test "--unit: rows in it, of a comparison and of its paths" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'cpu:milliseconds\tstack\n1500\ta;b\n20\ta\n' >before
+	printf 'cpu:microseconds\tstack\n1750250\ta;b\n' >after
+	rows() { tool pprof-diff "$@" before after | cut -f 1-3,6,9,31; }
+	run rows --unit s
+	is "baseline_flat:s${TAB}incident_flat:s${TAB}delta_flat:s${TAB}delta_cum:s${TAB}name${TAB}delta_flat_low:s
+1.5${TAB}1.75025${TAB}0.25025${TAB}0.25025${TAB}b${TAB}
+0.02${TAB}0${TAB}-0.02${TAB}0.23025${TAB}a${TAB}"
+	run rows --unit minimum --limit 1
+	[ "${lines[0]%%$TAB*}" = baseline_flat:s ]
+	run bash -c "'$PP_BUILD/pprof-diff' --unit ms --call-tree before after | head -n 1 | cut -f 1-3"
+	has baseline_flat:ms
+	run bash -c "'$PP_BUILD/pprof-diff' --unit ms --format table before after | grep ' b\$'"
+	has "+250.25ms"
+	run tool pprof-diff --unit MB before after
+	status_is 0
+	[ "${lines[0]}" = "pprof-diff: warning: --unit 'MB' is none for values in 'microseconds', which are shown in s: auto, minimum, ns, us, ms, s, hrs would be one" ]
+	run tool pprof-diff --unit ms --format json before after
+	status_is 2
+}
