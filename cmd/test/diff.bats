@@ -540,7 +540,7 @@ true'
 	[ "${lines[0]%%$TAB*}" = baseline_flat:s ]
 	run bash -c "'$PP_BUILD/pprof-diff' --unit ms --call-tree before after | head -n 1 | cut -f 1-3"
 	has baseline_flat:ms
-	run bash -c "'$PP_BUILD/pprof-diff' --unit ms --format table before after | grep ' b\$'"
+	run bash -c "'$PP_BUILD/pprof-diff' --unit ms --format table before after | grep ' b  '"
 	has "+250.25ms"
 	run tool pprof-diff --unit MB before after
 	status_is 0
