@@ -164,37 +164,42 @@ const char *casefolder_relative(const char *name)
 	return at ? at : name;
 }
 
-static bool is_provenance_of(const char *path, const char *content_hash)
+/* The facts of a text beside a profile, if they are of this profile and make sense; otherwise a warning says why not. */
+static struct pd_facts *read_provenance(const char *path, const char *content_hash, struct pd_provenance *provenance)
 {
 	struct pp_error err = PP_ERROR_INIT;
 	char *text = NULL;
 	size_t n;
 
 	if (read_text(path, &text, &n) != CLI_OK)
-		return false;
+		return NULL;
 	struct pd_facts *facts = pd_facts_parse((struct pp_str){text, n}, &err);
 	const char *hash = facts ? pd_facts_get(facts, "content_hash") : NULL;
 	const bool same = facts && (!hash || strcmp(hash, content_hash) == 0);
+	const bool good = same && pd_provenance_read(facts, provenance, &err) == 0;
 
-	if (!facts)
-		cli_warn("'%s': no provenance: %s", path, err.text);
-	else if (!same)
+	if (facts && !same)
 		cli_warn("'%s': the provenance of another file: its content_hash is not that of the profile", path);
-	pd_facts_free(facts);
+	else if (!good)
+		cli_warn("'%s': no provenance: %s", path, err.text);
 	free(text);
-	return same;
+	if (good)
+		return facts;
+	pd_facts_free(facts);
+	return NULL;
 }
 
-bool casefolder_has_provenance(const char *name, const char *content_hash)
+struct pd_facts *casefolder_provenance(const char *name, const char *content_hash, struct pd_provenance *provenance)
 {
 	size_t n = strlen(name) + 5;
 	char *path = malloc(n);
-	bool found = false;
+	struct pd_facts *facts = NULL;
 
 	if (path) {
 		snprintf(path, n, "%s.tsv", name);
-		found = exists(path) && is_provenance_of(path, content_hash);
+		if (exists(path))
+			facts = read_provenance(path, content_hash, provenance);
 	}
 	free(path);
-	return found;
+	return facts;
 }

@@ -5,6 +5,7 @@
 
 #include "cmd/input.h"
 #include "libdiff/casefile.h"
+#include "libdiff/provenance.h"
 
 #define CASEFOLDER_SIDES_N 3 /* enum pd_load_side */
 
@@ -22,8 +23,8 @@ void casefolder_release(struct casefolder *folder);
 
 /* The name of a profile within the folder: "incident/shop-1.cpu.pb.gz". Borrowed from name. */
 const char *casefolder_relative(const char *name);
-/* Whether a NAME.tsv stands beside a profile of this content and is not, by its content_hash, that of another; then
- * a warning says so. */
-bool casefolder_has_provenance(const char *name, const char *content_hash);
+/* What the NAME.tsv beside a profile of this content says; NULL where there is none, and, with a warning, where it is of
+ * another profile by its content_hash or makes no sense. *provenance borrows from the facts, which are the caller's. */
+struct pd_facts *casefolder_provenance(const char *name, const char *content_hash, struct pd_provenance *provenance);
 
 #endif

@@ -28,9 +28,11 @@ static enum cli_status add_profile(const struct request *request, struct pd_repo
 		                                                                                           : CLI_OK;
 	if (!profile)
 		return status;
-	const bool provenance = casefolder_has_provenance(name, origin.content_hash);
-	if (pd_reporter_add(reporter, side, relative, files_n, profile, &origin, provenance, &err))
+	struct pd_provenance provenance;
+	struct pd_facts *facts = casefolder_provenance(name, origin.content_hash, &provenance);
+	if (pd_reporter_add(reporter, side, relative, files_n, profile, &origin, facts ? &provenance : NULL, &err))
 		status = cli_report(name, &err);
+	pd_facts_free(facts);
 	pp_profile_free(profile);
 	return status;
 }

@@ -284,8 +284,7 @@ static int load_header(struct pd_load *load, const struct rows *rows, struct loa
 	return 0;
 }
 
-/* A plain decimal number ≥ 0, without locale. */
-static bool parse_amount(struct pp_str text, double *value)
+bool pd_amount_parse(struct pp_str text, double *value)
 {
 	double v = 0, unit = 1;
 	size_t i = 0, seen = 0;
@@ -303,7 +302,7 @@ static bool parse_amount(struct pp_str text, double *value)
 
 static int load_number(const struct rows *rows, size_t column, double *value, struct pp_error *err)
 {
-	if (parse_amount(rows->fields[column], value))
+	if (pd_amount_parse(rows->fields[column], value))
 		return 0;
 	return pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "line %u: column %zu: not a number: '%s'", rows->line, column + 1,
 	               rows->fields[column].ptr);

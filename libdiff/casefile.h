@@ -27,6 +27,9 @@ uint32_t pd_facts_line(const struct pd_facts *facts, const char *key); /* 0 when
 /* Takes a fact over from others, if they give it and these do not. */
 int pd_facts_adopt(struct pd_facts *facts, const struct pd_facts *from, const char *key, struct pp_error *err) PP_MUSTUSE;
 
+/* A plain decimal number ≥ 0, without locale, sign and exponent; false: it is none. */
+bool pd_amount_parse(struct pp_str text, double *value);
+
 /* A window of time, UTC, [from, to). */
 struct pd_window {
 	bool given;

@@ -286,8 +286,30 @@ static int feed(struct pd_reporter *reporter, struct rp_file *file, size_t files
 	return 0;
 }
 
+static const char *keep(struct pd_reporter *reporter, const char *text)
+{
+	return text ? pp_arena_copy(reporter->arena, text, strlen(text)) : NULL;
+}
+
+/* A profile without a time is of the window that was asked for. */
+static int take_provenance(struct pd_reporter *reporter, struct rp_file *file, const struct pd_provenance *provenance,
+                           struct pp_error *err)
+{
+	file->has_provenance = true;
+	file->provenance = *provenance;
+	file->provenance.profile_type = keep(reporter, provenance->profile_type);
+	file->provenance.warnings = keep(reporter, provenance->warnings);
+	if ((provenance->profile_type && !file->provenance.profile_type) || (provenance->warnings && !file->provenance.warnings))
+		return no_memory(err);
+	if (file->time_ns == 0 && provenance->window.given) {
+		file->time_ns = provenance->window.from_ns;
+		file->duration_ns = provenance->window.to_ns - provenance->window.from_ns;
+	}
+	return 0;
+}
+
 int pd_reporter_add(struct pd_reporter *reporter, enum pd_load_side side, const char *name, size_t files_n,
-                    const struct pp_profile *profile, const struct pp_origin *origin, bool has_provenance,
+                    const struct pp_profile *profile, const struct pp_origin *origin, const struct pd_provenance *provenance,
                     struct pp_error *err)
 {
 	struct rp_file *file = new_file(reporter, side, name, err);
@@ -299,7 +321,8 @@ int pd_reporter_add(struct pd_reporter *reporter, enum pd_load_side side, const 
 	enum pd_fit fit = pd_lens_fit(&reporter->lens, profile, slash ? slash + 1 : name, &column);
 	if (describe(reporter, file, profile, origin, column, err))
 		return -1;
-	file->has_provenance = has_provenance;
+	if (provenance && take_provenance(reporter, file, provenance, err))
+		return -1;
 	file->use = fit == PD_FIT_YES ? RP_USED : fit == PD_FIT_OTHER_TYPE ? RP_OTHER_KIND : RP_OTHER_PERIOD;
 	if (file->use == RP_USED)
 		place_in_window(reporter, file);
@@ -346,6 +369,34 @@ static double covered(const struct pd_reporter *reporter, enum pd_load_side side
 	return sum / (double)(window->to_ns - window->from_ns);
 }
 
+/* What the texts beside the used files of a side say of collection. */
+static void measure_collection(const struct pd_reporter *reporter, enum pd_load_side side, struct rp_coverage *coverage)
+{
+	const struct pd_window *window = &reporter->windows[side];
+	double sum = 0;
+
+	coverage->least = coverage->most = coverage->mean = NAN;
+	for (size_t i = 0; i < reporter->files_n; i++) {
+		const struct rp_file *file = &reporter->files[i];
+		const struct pd_provenance *p = &file->provenance;
+		if (file->side != side || file->use != RP_USED || !file->has_provenance)
+			continue;
+		coverage->beyond += window->given && p->window.given && (p->window.from_ns < window->from_ns || p->window.to_ns > window->to_ns);
+		coverage->other_type += reporter->lens_given && p->profile_type && reporter->lens.name.len &&
+		                        strcmp(p->profile_type, reporter->lens.text) != 0;
+		coverage->cut += p->max_nodes > 0;
+		coverage->scoped += p->scoped;
+		if (isnan(p->coverage))
+			continue;
+		coverage->least = coverage->measured && coverage->least < p->coverage ? coverage->least : p->coverage;
+		coverage->most = coverage->measured && coverage->most > p->coverage ? coverage->most : p->coverage;
+		coverage->measured++;
+		sum += p->coverage;
+	}
+	if (coverage->measured)
+		coverage->mean = sum / (double)coverage->measured;
+}
+
 static void measure_coverage(const struct pd_reporter *reporter, enum pd_load_side side, struct pp_arena *arena,
                              struct rp_coverage *coverage)
 {
@@ -368,6 +419,7 @@ static void measure_coverage(const struct pd_reporter *reporter, enum pd_load_si
 		coverage->to_ns = end_of(file) > coverage->to_ns ? end_of(file) : coverage->to_ns;
 	}
 	coverage->covered = covered(reporter, side, arena);
+	measure_collection(reporter, side, coverage);
 }
 
 struct pd_report *pd_reporter_finish(struct pd_reporter *reporter, struct pp_error *err)

@@ -8,6 +8,7 @@
 
 #include "libdiff/casefile.h"
 #include "libdiff/explain.h"
+#include "libdiff/provenance.h"
 
 /* In the order of the report. */
 enum pd_field {
@@ -67,11 +68,11 @@ struct pd_reporter *pd_reporter_new(const struct pd_report_case *known, struct p
 void pd_reporter_free(struct pd_reporter *reporter); /* NULL is fine */
 
 /* A profile of the folder. name is relative to it ("incident/shop-1.cpu.pb.gz"), files_n the number of
- * files on that side; has_provenance: a NAME.tsv stands beside it. Add in a fixed order: sides baseline, incident, control, names
+ * files on that side; provenance: what the NAME.tsv beside it says, or NULL. Add in a fixed order: sides baseline, incident, control, names
  * bytewise. */
 int pd_reporter_add(struct pd_reporter *reporter, enum pd_load_side side, const char *name, size_t files_n,
                     const struct pp_profile *profile, const struct pp_origin *origin,
-                    bool has_provenance, struct pp_error *err) PP_MUSTUSE;
+                    const struct pd_provenance *provenance, struct pp_error *err) PP_MUSTUSE;
 
 /* A file that could not be read, and was let pass. */
 int pd_reporter_add_broken(struct pd_reporter *reporter, enum pd_load_side side, const char *name,

@@ -151,8 +151,9 @@ static void say_coverage(const struct rp_findings *f, enum pd_load_side side, st
 	}
 	if (c->used && !isnan(c->covered) && c->covered < 0.999 && !pd_lens_snapshot(&f->reporter->lens)) {
 		separate(text, before);
-		rp_say(text, "profiles cover %.2g %% of the %s window; what is said holds for that part", 100 * c->covered,
-		       side_names[side]);
+		rp_say(text, "profiles cover ");
+		rp_part(text, c->covered);
+		rp_say(text, " of the %s window; what is said holds for that part", side_names[side]);
 	}
 	if (c->used && c->times_unknown) {
 		separate(text, before);
@@ -172,6 +173,43 @@ static void say_coverage(const struct rp_findings *f, enum pd_load_side side, st
 		separate(text, before);
 		rp_say(text, "%zu %s profile%s the same as another, left out", c->uses[RP_DUPLICATE], side_names[side],
 		       c->uses[RP_DUPLICATE] == 1 ? "" : "s");
+	}
+}
+
+static void say_count(struct rp_text *text, size_t before, size_t n, enum pd_load_side side, const char *what)
+{
+	if (!n)
+		return;
+	separate(text, before);
+	rp_say(text, "%zu %s profile%s %s", n, side_names[side], n == 1 ? "" : "s", what);
+}
+
+/* What the texts beside the profiles tell of gaps and cuts. */
+static void say_provenance(const struct rp_findings *f, enum pd_load_side side, struct rp_text *text, size_t before)
+{
+	const struct rp_coverage *c = &f->coverage[side];
+
+	if (c->measured && c->mean < 1) {
+		separate(text, before);
+		rp_say(text, "the server lacks profiles in ");
+		rp_part(text, 1 - c->mean);
+		rp_say(text, " of the steps of the %s%s: what was not collected is not zero cost", side_names[side],
+		       c->measured > 1 ? ", on average" : "");
+	}
+	say_count(text, before, c->beyond, side, "asked for beyond the window of case.tsv");
+	say_count(text, before, c->other_type, side, "of another profile type than the lens, as the text beside it says");
+	say_count(text, before, c->cut, side, "cut to the largest nodes by the server: small functions are missing");
+	say_count(text, before, c->scoped, side, "of some requests or stacks only");
+}
+
+static void say_warnings(const struct rp_findings *f, struct rp_text *text, size_t before)
+{
+	for (size_t i = 0; i < f->reporter->files_n; i++) {
+		const struct rp_file *file = &f->reporter->files[i];
+		if (file->use != RP_USED || !file->provenance.warnings)
+			continue;
+		separate(text, before);
+		rp_say(text, "%s came with a warning: %s", file->name, file->provenance.warnings);
 	}
 }
 
@@ -230,6 +268,17 @@ void rp_limitations(const struct rp_findings *f, struct rp_text *text)
 	}
 	for (int side = 0; side < RP_SIDES_N; side++)
 		say_coverage(f, (enum pd_load_side)side, text, before);
+	for (int side = 0; side < RP_SIDES_N; side++)
+		say_provenance(f, (enum pd_load_side)side, text, before);
+	if (f->coverage[0].measured && f->coverage[1].measured && fabs(f->coverage[0].mean - f->coverage[1].mean) > RP_COVERAGE_DIFFERS) {
+		separate(text, before);
+		rp_say(text, "collection differs: the server has profiles of ");
+		rp_part(text, f->coverage[0].mean);
+		rp_say(text, " of the baseline's steps and of ");
+		rp_part(text, f->coverage[1].mean);
+		rp_say(text, " of the incident's");
+	}
+	say_warnings(f, text, before);
 	if (f->unqualified && f->exit == '-') {
 		separate(text, before);
 		rp_say(text, "no baseline: %s", f->unqualified);

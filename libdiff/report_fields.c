@@ -124,10 +124,24 @@ static void say_window(const struct rp_findings *f, enum pd_load_side side, stru
 	if (c->used && c->from_ns <= c->to_ns) {
 		rp_say(text, ", ");
 		rp_range(text, c->from_ns, c->to_ns);
-		if (!isnan(c->covered) && !pd_lens_snapshot(&f->reporter->lens) && c->to_ns > c->from_ns)
-			rp_say(text, ", %.2g %% of the window", 100 * c->covered);
+		if (!isnan(c->covered) && !pd_lens_snapshot(&f->reporter->lens) && c->to_ns > c->from_ns) {
+			rp_say(text, ", ");
+			rp_part(text, c->covered);
+			rp_say(text, " of the window");
+		}
 	} else if (c->used) {
 		rp_say(text, ", times unknown");
+	}
+	if (c->measured) {
+		rp_say(text, "; the server has profiles of ");
+		rp_part(text, c->least);
+		if (c->most > c->least) {
+			rp_say(text, " to ");
+			rp_part(text, c->most);
+		}
+		rp_say(text, " of the steps");
+		if (c->measured < c->used)
+			rp_say(text, " (known of %zu)", c->measured);
 	}
 	if (c->uses[RP_OTHER_KIND] + c->uses[RP_OTHER_PERIOD])
 		rp_say(text, "; %zu of other kinds", c->uses[RP_OTHER_KIND] + c->uses[RP_OTHER_PERIOD]);

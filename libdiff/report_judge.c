@@ -161,6 +161,31 @@ void rp_judge(struct rp_findings *f)
 	f->conclusion = mechanism_known(f->explanation, f->cause) && connected && replicated ? PD_ESTABLISHED_CAUSE : PD_SUSPECTED_CAUSE;
 }
 
+/* What collection allows at most, as far as the provenance tells: 2 high, 1 medium, 0 low; why is NULL for 2. */
+static int collection_allows(const struct rp_findings *f, const char **why)
+{
+	const struct rp_coverage *c = f->coverage;
+	bool compared = !f->unqualified, measured = c[1].measured && (!compared || c[0].measured);
+	size_t off = c[1].beyond + c[1].other_type + c[1].cut + c[1].scoped;
+
+	*why = NULL;
+	if (compared)
+		off += c[0].beyond + c[0].other_type + c[0].cut + c[0].scoped;
+	for (int side = compared ? 0 : 1; side < 2; side++)
+		if (c[side].measured && c[side].mean < RP_COVERAGE_LEAST) {
+			*why = "most of a window was not collected";
+			return 0;
+		}
+	for (int side = compared ? 0 : 1; side < 2; side++)
+		if (c[side].measured && c[side].mean < RP_COVERAGE_GOOD)
+			*why = "collection has gaps";
+	if (compared && measured && fabs(c[0].mean - c[1].mean) > RP_COVERAGE_DIFFERS)
+		*why = "collection differs between the sides";
+	if (off)
+		*why = "profiles are of another window, type or part than the case's";
+	return *why ? 1 : 2;
+}
+
 void rp_confidence(const struct rp_findings *f, struct rp_text *text)
 {
 	const struct pd_explanation *e = f->explanation;
@@ -172,9 +197,13 @@ void rp_confidence(const struct rp_findings *f, struct rp_text *text)
 	bool three = e->replicates_n[1] >= 3 && (f->unqualified || e->replicates_n[0] >= 3);
 	bool two = e->replicates_n[1] >= 2 && (f->unqualified || e->replicates_n[0] >= 2);
 	bool known = e->by_request || pd_lens_snapshot(&f->reporter->lens);
+	const char *gaps;
+	int allowed = collection_allows(f, &gaps);
 	if (f->conclusion == PD_COST_LOCATION) {
-		rp_say(text, "%s — %zu incident profile%s, ", three ? "medium" : "low", e->replicates_n[1],
+		rp_say(text, "%s — %zu incident profile%s, ", three && allowed > 0 ? "medium" : "low", e->replicates_n[1],
 		       e->replicates_n[1] == 1 ? "" : "s");
+		if (gaps)
+			rp_say(text, "%s, ", gaps);
 		if (isnan(e->count[1]))
 			rp_say(text, "sample counts not measured");
 		else
@@ -184,13 +213,15 @@ void rp_confidence(const struct rp_findings *f, struct rp_text *text)
 	}
 	bool strong = f->cause && (isnan(f->cause->q) || f->cause->q < 0.01);
 	const char *level = "low";
-	if (f->conclusion == PD_ESTABLISHED_CAUSE && three && known && strong)
+	if (f->conclusion == PD_ESTABLISHED_CAUSE && three && known && strong && allowed == 2)
 		level = "high";
-	else if ((f->cause || e->causes[0].verdict == PD_VERDICT_NONE) && two && known && f->contradicts_n == 0 &&
+	else if (allowed > 0 && (f->cause || e->causes[0].verdict == PD_VERDICT_NONE) && two && known && f->contradicts_n == 0 &&
 	         !f->control_cause)
 		level = "medium";
 	rp_say(text, "%s — %zu against %zu profiles, %s", level, e->replicates_n[0], e->replicates_n[1],
 	       e->by_request ? "requests measured" : known ? "snapshots, which need no requests" : "requests not measured");
+	if (gaps)
+		rp_say(text, ", %s", gaps);
 	if (f->cause && !isnan(f->cause->q))
 		rp_say(text, ", q = %.2g", f->cause->q);
 	if (f->control_cause)

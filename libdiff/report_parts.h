@@ -4,9 +4,14 @@
 
 #include "libdiff/compare.h"
 #include "libdiff/lens.h"
+#include "libdiff/provenance.h"
 #include "libdiff/report.h"
 
 #define RP_SIDES_N 3 /* enum pd_load_side */
+/* Collection, by the share of steps of which the server has profiles. */
+#define RP_COVERAGE_GOOD 0.9     /* on each side, for high confidence */
+#define RP_COVERAGE_LEAST 0.5    /* for more than low confidence */
+#define RP_COVERAGE_DIFFERS 0.1  /* between the sides: more, and confidence is not high */
 
 /* What became of a file. */
 enum rp_use {
@@ -31,12 +36,17 @@ struct rp_file {
 	bool empty;             /* no cost in the column */
 	bool repaired;          /* read leniently, with something dropped */
 	bool has_load, has_provenance;
+	struct pd_provenance provenance;
 };
 
 struct rp_coverage {
 	size_t used, uses[RP_USES_N], times_unknown, partly, empty;
 	int64_t from_ns, to_ns; /* of the used files with times, or of those outside when none is used */
 	double covered;         /* share of the window on which some used file was taken; NAN */
+	/* By the provenance of the used files: how many were asked for beyond the window, in another profile type, cut to
+	 * the largest nodes, in part only; and the shares of their windows that the server had profiles of. */
+	size_t beyond, other_type, cut, scoped, measured;
+	double least, most, mean; /* NAN: not measured */
 };
 
 struct pd_reporter {
@@ -82,6 +92,7 @@ void rp_say(struct rp_text *text, const char *format, ...) PP_PRINTF(2, 3);
 const char *rp_take(struct rp_text *text, struct pp_arena *arena);
 void rp_amount(struct rp_text *text, int64_t value, struct pp_str unit); /* "120000000 nanoseconds (120ms)" */
 void rp_percent(struct rp_text *text, double share);                    /* "12.3 %" */
+void rp_part(struct rp_text *text, double share); /* of a whole, in two digits: "0.28 %", "28 %"; "100 %" is all of it */
 void rp_range(struct rp_text *text, int64_t from_ns, int64_t to_ns);
 void rp_path(struct rp_text *text, const char *path);                    /* "a;b;c" as "a > b > c" */
 

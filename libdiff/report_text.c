@@ -60,6 +60,16 @@ void rp_percent(struct rp_text *text, double share)
 		rp_say(text, "%.1f %%", 100 * share);
 }
 
+void rp_part(struct rp_text *text, double share)
+{
+	double percent = 100 * share;
+
+	if (percent >= 99 && percent < 100)
+		rp_say(text, "%.1f %%", floor(percent * 10) / 10);
+	else
+		rp_say(text, percent >= 99 ? "%.0f %%" : "%.2g %%", percent);
+}
+
 void rp_range(struct rp_text *text, int64_t from_ns, int64_t to_ns)
 {
 	char from[64], to[64];

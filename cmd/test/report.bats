@@ -103,6 +103,16 @@ claims_nothing() {
 	[[ $(field Evidence) == *"alert supports: cart is slow [http://alerts/1]"* ]]
 	[[ $(field Confidence) == "Confidence: high — "* ]]
 	[ "$(field 'Next action')" = "Next action: none" ]
+	# Half of the incident was never collected.
+	for i in 1 2 3; do printf 'coverage_steps\t200\ncoverage_covered\t120\n' >case/incident/p$i.cpu.pb.gz.tsv; done
+	run report case
+	[[ $(field Confidence) == "Confidence: medium — "*"collection has gaps"* ]]
+	[[ $(field Incident) == *"the server has profiles of 60 % of the steps" ]]
+	[[ $(field Limitations) == *"the server lacks profiles in 40 % of the steps of the incident, on average"* ]]
+	printf 'coverage\tmost\n' >case/incident/p1.cpu.pb.gz.tsv
+	run report case
+	has "p1.cpu.pb.gz.tsv': no provenance: line 1: coverage is no number that makes sense: 'most'"
+	rm case/incident/*.tsv
 	printf 'log\tcart is as fast as ever\tcontradicts\t\n' >>case/symptoms.tsv
 	run report case
 	[[ $(field Conclusion) == "Conclusion: suspected cause — "* ]]
