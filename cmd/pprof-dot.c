@@ -8,6 +8,7 @@
 #include "cmd/cli.h"
 #include "cmd/dotfile.h"
 #include "cmd/output.h"
+#include "cmd/readahead.h"
 #include "cmd/view.h"
 #include "libdiff/compare.h"
 
@@ -22,6 +23,7 @@ struct options {
 	int by, normalization;
 	double edge_fraction;
 	bool call_tree;
+	uint64_t threads;
 };
 
 /* Lines of the legend. */
@@ -60,13 +62,15 @@ static void note_side(struct notes *notes, const char *what, const struct side *
 		note(notes, "    and %zu more", side->names.n - 1);
 }
 
-/* Reads a file of a side, as the options want it seen. */
-static struct pp_profile *read_file(const struct options *options, struct side *side, const char *name,
-                                    struct pp_origin *origin, enum cli_status *status)
+/* Takes a file of a side, as the options want it seen. */
+static struct pp_profile *take_file(const struct options *options, struct readahead *ahead, struct side *side,
+                                    const char *name, struct pp_origin *origin, enum cli_status *status)
 {
-	struct viewed viewed;
+	struct viewed viewed = {.column = PP_NONE, .limits = input_limits(&options->input)};
 
-	*status = view_open(&options->view, &options->input, name, origin, &viewed);
+	viewed.profile = readahead_take(ahead, false, origin, status);
+	if (viewed.profile)
+		*status = view_apply(&options->view, name, &viewed);
 	if (*status == CLI_OK) {
 		struct pp_profile *profile = viewed.profile;
 		const int64_t total = view_total(&viewed, options->rows.mean);
@@ -86,18 +90,17 @@ static enum cli_status read_side(const struct options *options, struct side *sid
 {
 	const struct pp_limits limits = input_limits(&options->input);
 	struct pp_error err = PP_ERROR_INIT;
+	struct readahead *ahead = readahead_new(&options->input, (const char *const *)side->names.names, side->names.n,
+	                                        options->threads);
 	struct pp_merge *merge = NULL;
-	enum cli_status status = CLI_OK;
+	enum cli_status status = ahead ? CLI_OK : CLI_SYSTEM;
 
-	if (side->names.n > 1) {
-		merge = pp_merge_new(&limits, &err);
-		if (!merge)
-			return cli_report(NULL, &err);
-	}
+	if (ahead && side->names.n > 1 && !(merge = pp_merge_new(&limits, &err)))
+		status = cli_report(NULL, &err);
 	for (size_t i = 0; i < side->names.n && status == CLI_OK; i++) {
 		const char *name = side->names.names[i];
 		struct pp_origin origin;
-		struct pp_profile *profile = read_file(options, side, name, &origin, &status);
+		struct pp_profile *profile = take_file(options, ahead, side, name, &origin, &status);
 		if (!profile)
 			break;
 		if (i == 0)
@@ -116,6 +119,7 @@ static enum cli_status read_side(const struct options *options, struct side *sid
 			status = cli_report(NULL, &err);
 	}
 	pp_merge_free(merge);
+	readahead_free(ahead);
 	return status;
 }
 
@@ -420,7 +424,7 @@ int main(int argc, char **argv)
 {
 	const struct pp_callgraph_options cut = PP_CALLGRAPH_OPTIONS_DEFAULT;
 	struct options o = {.output = OUTPUT_INIT, .view = VIEW_INIT, .rows = VIEW_ROWS_INIT,
-	                    .edge_fraction = cut.edge_fraction};
+	                    .edge_fraction = cut.edge_fraction, .threads = 1};
 	o.rows.node_count = cut.node_limit;
 	o.rows.node_fraction = cut.node_fraction;
 	const struct cli_option options[] = {
@@ -433,6 +437,7 @@ int main(int argc, char **argv)
 		INPUT_BY_OPTION(&o.by),
 		{"normalize", 0, CLI_CHOICE, &o.normalization, "HOW", "what the sides are divided by", 0, 0, normalizations},
 		OUTPUT_OPTIONS(&o.output),
+		READAHEAD_OPTION(&o.threads),
 		INPUT_OPTIONS(&o.input),
 		INPUT_FRAME_OPTIONS(&o.input),
 	};

@@ -1,6 +1,7 @@
 /* rca-report: a case folder in, the report of the investigation out. */
 #include "cmd/casefolder.h"
 #include "cmd/output.h"
+#include "cmd/readahead.h"
 #include "libdiff/report.h"
 
 struct request {
@@ -9,19 +10,20 @@ struct request {
 	const char *app;
 	int format;
 	bool exit_code;
+	uint64_t threads;
 };
 
 static const char *const formats[] = {"text", "markdown", "json", "tsv", NULL}; /* by enum pd_report_format */
 
 /* One profile into the report. A broken one ends the command, unless --lenient asks to go on without it. */
-static enum cli_status add_profile(const struct request *request, struct pd_reporter *reporter, enum pd_load_side side,
-                                   const char *name, size_t files_n)
+static enum cli_status add_profile(const struct request *request, struct readahead *ahead, struct pd_reporter *reporter,
+                                   enum pd_load_side side, const char *name, size_t files_n)
 {
 	const char *relative = casefolder_relative(name);
 	struct pp_error err = PP_ERROR_INIT;
 	struct pp_origin origin;
 	enum cli_status status;
-	struct pp_profile *profile = input_load(&request->input, name, false, &origin, &status);
+	struct pp_profile *profile = readahead_take(ahead, false, &origin, &status);
 
 	if (!profile && status == CLI_INPUT && (request->input.lenient || request->input.salvage))
 		return pd_reporter_add_broken(reporter, side, relative, "not readable even leniently", &err) ? cli_report(name, &err)
@@ -42,10 +44,15 @@ static enum cli_status add_profiles(const struct request *request, const struct 
 {
 	enum cli_status status = CLI_OK;
 
-	for (int side = 0; side < CASEFOLDER_SIDES_N; side++)
-		for (size_t i = 0; status == CLI_OK && i < folder->profiles[side].n; i++)
-			status = add_profile(request, reporter, (enum pd_load_side)side, folder->profiles[side].names[i],
-			                     folder->profiles[side].n);
+	for (int side = 0; status == CLI_OK && side < CASEFOLDER_SIDES_N; side++) {
+		const struct input_names *files = &folder->profiles[side];
+		const char *const *names = (const char *const *)files->names;
+		struct readahead *ahead = readahead_new(&request->input, names, files->n, request->threads);
+		status = ahead ? CLI_OK : CLI_SYSTEM;
+		for (size_t i = 0; status == CLI_OK && i < files->n; i++)
+			status = add_profile(request, ahead, reporter, (enum pd_load_side)side, names[i], files->n);
+		readahead_free(ahead);
+	}
 	return status;
 }
 
@@ -95,13 +102,14 @@ done:
 
 int main(int argc, char **argv)
 {
-	struct request request = {.output = OUTPUT_INIT};
+	struct request request = {.output = OUTPUT_INIT, .threads = 1};
 	const struct cli_option options[] = {
 		{"format", 0, CLI_CHOICE, &request.format, "FORMAT", "text, markdown, json or tsv", 0, 0, formats},
 		OUTPUT_OPTIONS(&request.output),
 		{"exit-code", 0, CLI_FLAG, &request.exit_code, NULL, "exit 1 when a regression is claimed", 0, 0, NULL},
 		{"app", 0, CLI_STRING, &request.app, "REGEX", "functions that belong to the application, whatever their files", 0, 0,
 	     NULL},
+		READAHEAD_OPTION(&request.threads),
 		INPUT_OPTIONS(&request.input),
 		INPUT_FRAME_OPTIONS(&request.input),
 	};

@@ -241,3 +241,13 @@ n0_0->n0_1 labeltooltip=5'
 	run tool pprof-dot --mean x x
 	status_is 2
 }
+
+@test "no number of threads changes a byte" {
+	for threads in 1 4; do
+		tool pprof-dot --threads $threads --baseline "$DATA/cases/slow-login/baseline" --incident "$DATA/cases/slow-login/incident" >"$BATS_TEST_TMPDIR/$threads"
+		run tool pprof-dot --threads $threads --baseline "$DATA/cpu.pb.gz" missing1 missing2 --incident "$DATA/cpu.pb.gz"
+		status_is 4
+		is "pprof-dot: cannot open 'missing1': No such file or directory"
+	done
+	cmp "$BATS_TEST_TMPDIR/1" "$BATS_TEST_TMPDIR/4"
+}

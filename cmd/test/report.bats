@@ -360,3 +360,10 @@ claims_nothing() {
 	[ "$status" -eq 3 ]
 	has "rca-report: 'case/symptoms.tsv': not a regular file"
 }
+
+@test "no number of threads changes a byte of the report" {
+	for threads in 1 4; do
+		tool rca-report --threads $threads "$DATA/cases/slow-login" >"$BATS_TEST_TMPDIR/report$threads"
+	done
+	cmp "$BATS_TEST_TMPDIR/report1" "$BATS_TEST_TMPDIR/report4"
+}
