@@ -1,10 +1,12 @@
 /* The end of explain: hot functions, the model, and what is said about the whole. */
 #include "libdiff/explain_parts.h"
+#include "libdiff/special.h"
 
 #include <math.h>
 #include <string.h>
 
 #define HOT_MAX 20
+#define Z_POWER 0.8416 /* normal quantile of 80 % */
 
 static int hot_order(const struct pd_hot *a, const struct pd_hot *b)
 {
@@ -87,11 +89,12 @@ static void summarise(const struct pd_explain *ex, struct pd_explanation *out)
 	out->test = "none";
 }
 
-/* Smallest detectable rise at 80 % power and 5 % significance: exp((z.975 + z.8) * se of the log ratio) - 1,
- * with the variance of a mean count under the model of the test, and no less than Poisson's. */
-static double detectable(const struct pd_explain *ex, const struct ex_fit *fit, const double *count)
+/* Smallest detectable rise at 80 % power, of one function among those tested: exp((z_level + z.8) * se of the log ratio)
+ * - 1, with the variance of a mean count under the model of the test, and no less than Poisson's, and what sides differ
+ * by. */
+static double detectable(const struct pd_explain *ex, const struct ex_fit *fit, const double *count, size_t tested_n)
 {
-	double variance = 0;
+	double variance = fit->side_cv2 + fit->factor_cv2, level = fit->level / (double)(tested_n ? tested_n : 1);
 
 	for (int side = 0; side < 2; side++) {
 		double poisson = 1 / (0.05 * count[side]);
@@ -100,7 +103,7 @@ static double detectable(const struct pd_explain *ex, const struct ex_fit *fit, 
 			return NAN;
 		variance += model > poisson ? model : poisson;
 	}
-	return exp(2.802 * sqrt(variance)) - 1;
+	return exp((pd_t_quantile(1 - level, INFINITY) + Z_POWER) * sqrt(variance)) - 1;
 }
 
 /* How many of the moves, which stand in order of cost, are large enough to be said. */
@@ -157,10 +160,10 @@ struct pd_explanation *pd_explain_finish(struct pd_explain *ex, struct pp_error 
 	out->label_key = ex->label_key ? ex_words(arena, "%s", ex->label_key) : NULL;
 	out->labelled_share = fit.labelled_share;
 	out->dispersion = ex_replicated(ex) ? fit.quasi.dispersion : NAN;
-	out->detectable = detectable(ex, &fit, out->count);
 	out->groups_n = fit.groups_n;
 	for (size_t g = 0; g < fit.groups_n; g++)
 		out->tested_n += fit.groups[g].tested;
+	out->detectable = detectable(ex, &fit, out->count, out->tested_n);
 	out->test = !fit.counted      ? "none: sample counts not measured"
 	            : ex_replicated(ex)  ? "quasi-likelihood F test over replicates, shrunken dispersion, Benjamini-Hochberg"
 	                              : "the same test with an assumed variation between replicates, Benjamini-Hochberg";

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define PI 3.14159265358979324
+#define REQUEST_CV2 1.0     /* squared variation of the cost of single requests of a kind, as of waiting times */
 #define LABELLED_SHARE 0.5  /* of the cost, on each side, for expectations by label value */
 
 static int ascending(const void *a, const void *b)
@@ -197,6 +198,23 @@ static int sum_labels(struct pd_explain *ex, struct ex_fit *fit, bool named, str
 	return 0;
 }
 
+/* How far the requests that a group serves were like one another is not known, only how many they were: the cost of
+ * one varies by REQUEST_CV2, and the mean of few with it. */
+static void request_error(const struct pd_explain *ex, struct ex_fit *fit, const double *const side[2])
+{
+	for (size_t l = 0; l + 1 < fit->labels_n && fit->by_label && !fit->estimated; l++) {
+		double served[2] = {0, 0};
+		for (size_t j = 0; j < fit->pods_n; j++)
+			served[ex->replicates[j].side] += fit->served[j * fit->labels_n + l];
+		for (size_t g = 0; g < fit->groups_n; g++) {
+			double own = side[0][g * fit->labels_n + l] + side[1][g * fit->labels_n + l];
+			double share = own / (fit->groups[g].base + fit->groups[g].incident);
+			if (own > 0 && served[0] > 0 && served[1] > 0)
+				fit->groups[g].error_cv2 += share * share * REQUEST_CV2 * (1 / served[0] + 1 / served[1]);
+		}
+	}
+}
+
 static int expectations(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 {
 	bool named = ex->options.load && ex->options.load->values_n, by_handler = false;
@@ -216,6 +234,7 @@ static int expectations(struct pd_explain *ex, struct ex_fit *fit, struct pp_err
 	fill_served(ex, fit);
 	if (fit->estimated && ex_estimate_served(ex, fit, sums.side, err))
 		return -1;
+	request_error(ex, fit, sums.side);
 	return expect(ex, fit, sums.side[PD_BASELINE], sums.side[PD_INCIDENT], err);
 }
 

@@ -90,7 +90,7 @@ struct ex_group {
 	double error_cv2;      /* squared relative error of expected, where requests are estimated */
 	double ratio, p, q;
 	double log_ratio, log_ratio_se, df; /* as tested */
-	double sampling_cv2;   /* squared standard error of log_ratio by sampling alone */
+	double sampling_p, sampling_cv2; /* two-sided p, and squared standard error of log_ratio, by sampling alone */
 	double certain;        /* value of the rise, at the lower end of its one-sided 95 % interval */
 	bool tested, rose;
 };
@@ -105,6 +105,7 @@ struct ex_fit {
 	double factor_cv2;     /* squared relative standard error of the ratio of the sides' factors */
 	double *kappa;         /* by replicate: samples a unit of value */
 	struct pd_quasi_fit quasi; /* dispersion NAN: nothing was tested */
+	double level;          /* false discovery rate below which rises count */
 	double side_cv2;       /* squared variation between the sides at equal code, beyond quasi's */
 	bool counted;          /* sample counts are known on all replicates */
 	bool requests;         /* the exposure is requests */
@@ -209,6 +210,10 @@ double ex_median(double *values, size_t n); /* sorts; 0 when n is 0 */
 /* explain_place.c: the one caller under which alone a function rose, though others call it too; PP_NONE: none. */
 int ex_caller_that_rose(struct pd_explain *explain, const struct ex_fit *fit, const struct ex_group *group, double scale,
                         uint32_t *caller, struct pp_error *err) PP_MUSTUSE;
+/* The one caller of a function that rose, when it does not do more itself but is called more often: all that it calls
+ * rose alike, or all that its caller does; *why says which. PP_NONE: not so. */
+int ex_caller_that_does_more(struct pd_explain *explain, const struct ex_fit *fit, const struct ex_group *group, double scale,
+                             uint32_t *caller, const char **why, struct pp_error *err) PP_MUSTUSE;
 /* The routine for memory that carries a group's rise and rose below the other functions alike; PP_NONE. */
 uint32_t ex_shared_mechanism(const struct pd_explain *explain, const struct ex_fit *fit, const struct ex_group *group);
 

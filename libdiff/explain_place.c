@@ -5,10 +5,19 @@
 #include <math.h>
 #include <string.h>
 
-#define CALLER_BASE 0.15    /* of a function's baseline cost: two callers must have this, to be told apart */
+#define CALLER_BASE 0.15    /* of a function's baseline cost, that the other callers must have */
 #define CALLER_SHARE 0.85   /* of its rise, that one caller must carry */
 #define CALLER_STEADY 1.2   /* the other callers' cost may grow by this */
 #define CALLER_COUNT 10.0   /* baseline samples under the other callers */
+#define ALIKE_COUNT 15.0    /* samples expected of what is to have risen like a function, */
+#define ALIKE_RATIO 1.3     /* by this at least, */
+#define ALIKE_Z 2.33        /* and so many standard errors below it, */
+#define REST_Z 3.0          /* or beside it, */
+#define ALIKE_LEAST 0.6     /* and on logarithms by this of the function's own rise; of a new one's, */
+#define ALIKE_CERTAIN_Z 1.645 /* the lower end of its one-sided 95 % interval */
+#define ALIKE_GROUPS 2      /* functions that it calls, each with */
+#define PART_COUNT 5.0      /* so many samples */
+#define DISPATCHER_SHARE 0.5 /* of the incident's cost: a caller with more serves all kinds of requests, whose numbers are known */
 #define MECHANISM_SHARE 0.5 /* of a function's rise, for a frame below to be its mechanism */
 #define SHARED_TOP 0.6      /* of a mechanism's rise: with more under one function it is that function's */
 #define SHARED_RATIO 0.5    /* of its relative rise there: the others must rise by this at least */
@@ -89,9 +98,97 @@ int ex_caller_that_rose(struct pd_explain *ex, const struct ex_fit *fit, const s
 		return 0;
 	double others = all[0] - side[0][best];
 	bool steady = all[1] - side[1][best] <= CALLER_STEADY * scale * others;
-	if (side[0][best] >= CALLER_BASE * all[0] && others >= CALLER_BASE * all[0] && steady &&
+	if (others >= CALLER_BASE * all[0] && steady &&
 	    count_of(fit, others) >= CALLER_COUNT)
 		*caller = best;
+	return 0;
+}
+
+/* What a function and all below it cost without one group: as expected and on the incident side. */
+struct part {
+	double expected, incident;
+	size_t groups; /* how many have a share to speak of */
+	bool *within;  /* by context */
+	double *by_group;
+};
+
+static void sum_part(const struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *without, uint32_t function,
+                     double scale, struct part *part)
+{
+	part->expected = part->incident = 0;
+	part->groups = 0;
+	memset(part->by_group, 0, fit->groups_n * sizeof(*part->by_group));
+	for (size_t c = 0; c < ex->contexts_n; c++) {
+		const struct ex_context *context = &ex->contexts[c];
+		uint32_t g = fit->group_of[context->frame];
+		/* Parents have smaller indices. */
+		part->within[c] = context->frame == function || (context->parent != PP_NONE && part->within[context->parent]);
+		if (!part->within[c] || g == PP_NONE || &fit->groups[g] == without)
+			continue;
+		double expected = context->value[0] * (fit->groups[g].base > 0 ? fit->groups[g].expected / fit->groups[g].base : scale);
+		part->expected += expected;
+		part->by_group[g] += expected;
+		part->incident += context->value[1];
+	}
+	for (size_t g = 0; g < fit->groups_n; g++)
+		part->groups += count_of(fit, part->by_group[g]) >= PART_COUNT;
+}
+
+/* Whether a part of the cost rose beyond noise, and much as the group did. */
+static bool rose_alike(const struct ex_fit *fit, const struct ex_group *group, const struct part *part, double z)
+{
+	double expected = count_of(fit, part->expected), incident = count_of(fit, part->incident), ratio = log(incident / expected);
+	double error = sqrt(1 / expected + 1 / incident + fit->side_cv2 + fit->factor_cv2);
+
+	double own = group->expected > 0 ? group->log_ratio : group->log_ratio - ALIKE_CERTAIN_Z * group->log_ratio_se;
+
+	return expected >= ALIKE_COUNT && ratio >= log(ALIKE_RATIO) && ratio >= z * error && ratio >= ALIKE_LEAST * own;
+}
+
+/* The application function above nearly all of a group's cost; PP_NONE: there is none. */
+static uint32_t only_caller(const struct pd_explain *ex, const struct ex_group *group, double *value)
+{
+	double all = 0;
+
+	for (uint32_t c = 0; c < ex->contexts_n; c++) {
+		uint32_t above = ex->contexts[c].frame == group->frame ? caller_in(ex, c) : PP_NONE;
+		all += ex->contexts[c].frame == group->frame ? ex->contexts[c].value[1] : 0;
+		if (above != PP_NONE)
+			value[above] += ex->contexts[c].value[1];
+	}
+	for (uint32_t f = EX_PSEUDO_N; f < ex->frames_n; f++)
+		if (value[f] >= CALLER_SHARE * all && all > 0)
+			return f;
+	return PP_NONE;
+}
+
+int ex_caller_that_does_more(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group, double scale,
+                             uint32_t *caller, const char **why, struct pp_error *err)
+{
+	double *value = ex_alloc(ex->arena, ex->frames_n, sizeof(double), err);
+	struct part part = {.within = ex_alloc(ex->arena, ex->contexts_n + 1, sizeof(bool), err),
+	                    .by_group = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(double), err)};
+
+	*caller = PP_NONE;
+	if (!value || !part.within || !part.by_group)
+		return -1;
+	if (group->frame < EX_PSEUDO_N || group->renamed_from != PP_NONE || ex->options.snapshot)
+		return 0;
+	uint32_t only = only_caller(ex, group, value);
+	if (only == PP_NONE)
+		return 0;
+	struct part below = part;
+	sum_part(ex, fit, group, group->frame, scale, &below);
+	bool called_more = below.groups >= ALIKE_GROUPS && rose_alike(fit, group, &below, ALIKE_Z);
+	sum_part(ex, fit, group, only, scale, &part);
+	if (part.incident + group->incident > DISPATCHER_SHARE * (double)ex->total[PD_INCIDENT])
+		return 0;
+	part.expected -= below.expected;
+	part.incident -= below.incident;
+	if (called_more || rose_alike(fit, group, &part, REST_Z)) {
+		*caller = only;
+		*why = called_more ? "all that it calls rose alike" : "what else this does rose, too";
+	}
 	return 0;
 }
 

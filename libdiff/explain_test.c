@@ -14,6 +14,8 @@
 #define LOAD_BEND 0.25 /* cost per request follows requests a second with a power of this size: caches, locks, neighbours */
 #define CERTAIN_Z 1.645 /* normal quantile of the lower end of a one-sided 95 % interval */
 #define P_MIN 1e-12    /* below, the statistic is Wald's */
+#define MUCH_COUNT 750.0   /* samples of a side, */
+#define MUCH_REPLICATES 3 /* and replicates, from which on noise is learned well */
 #define TEST_COUNT 20.0 /* samples on both sides together that a group needs for a test */
 
 /* Two-sided p of t with df degrees of freedom (DLMF 8.17: I_x with x = df / (df + t²)). */
@@ -151,30 +153,32 @@ static double side_cv2(const struct ex_fit *fit, const struct ex_group *group)
 }
 
 /* Where replicates, and all functions together, tell little of how much replicates vary, what is assumed of that counts
- * for the degrees of freedom that are missing. Returns the statistic. */
-static double fill_up(const struct pd_explain *ex, struct ex_group *group, double t)
+ * for the degrees of freedom that are missing. Returns the statistic: that of sampling alone, shrunk. */
+static double fill_up(const struct pd_explain *ex, struct ex_group *group)
 {
-	double df = ex_replicated(ex) ? group->df : 0, missing = PRIOR_DF - df, variance = group->log_ratio_se * group->log_ratio_se;
-	double assumed = group->sampling_cv2 + (ex_replicated(ex) ? assumed_cv2(ex) : 0);
+	double df = ex_replicated(ex) ? group->df : 0, variance = group->log_ratio_se * group->log_ratio_se;
+	double assumed = group->sampling_cv2 + (ex_replicated(ex) ? assumed_cv2(ex) : 0), p = fmax(group->sampling_p, P_MIN);
 
-	if (!(missing > 0))
-		return t;
 	group->df = PRIOR_DF;
-	group->log_ratio_se = sqrt((df * variance + missing * assumed) / PRIOR_DF);
-	return t * sqrt(variance) / group->log_ratio_se;
+	group->log_ratio_se = sqrt((df * variance + (PRIOR_DF - df) * assumed) / PRIOR_DF);
+	double t = pd_t_quantile(1 - p / 2, INFINITY) * sqrt(group->sampling_cv2) / group->log_ratio_se;
+	return p > P_MIN ? t : fmax(t, fabs(group->log_ratio) / group->log_ratio_se);
 }
 
-/* p of a rise: the statistic behind the two-sided p of the replicates shrinks as its standard error grows
- * by what sides differ by. */
+/* p of a rise: the statistic behind the two-sided p of the replicates shrinks as its standard error grows by what sides
+ * differ by. */
 static double rise_p(const struct pd_explain *ex, struct ex_group *group, double cv2)
 {
-	double p = group->p > P_MIN ? group->p : P_MIN, t = pd_t_quantile(1 - p / 2, group->df), se = group->log_ratio_se;
+	double p = group->p > P_MIN ? group->p : P_MIN, t, se;
 
 	if (isnan(group->p))
 		return NAN;
-	if (p == P_MIN)
-		t = fmax(t, fabs(group->log_ratio) / se);
-	t = fill_up(ex, group, t);
+	if (!ex_replicated(ex) || group->df < PRIOR_DF) {
+		t = fill_up(ex, group);
+	} else {
+		t = pd_t_quantile(1 - p / 2, group->df);
+		t = p == P_MIN ? fmax(t, fabs(group->log_ratio) / group->log_ratio_se) : t;
+	}
 	se = group->log_ratio_se;
 	group->log_ratio_se = sqrt(se * se + cv2);
 	t *= se / group->log_ratio_se;
@@ -182,11 +186,11 @@ static double rise_p(const struct pd_explain *ex, struct ex_group *group, double
 	return group->log_ratio > 0 ? p / 2 : 1 - p / 2;
 }
 
-/* The test by replicates for groups of the application, or for the pseudo groups: these beside the others, but the
- * others without them, as idling and collecting vary more than code does. */
-static int test_replicates(struct pd_explain *ex, struct ex_fit *fit, bool pseudo, struct pp_error *err)
+/* The test for groups of the application, or for the pseudo groups: these beside the others, but the others without
+ * them, as idling and collecting vary more than code does. By replicates, or for sampling noise alone. */
+static int test_columns(struct pd_explain *ex, struct ex_fit *fit, bool pseudo, bool replicated, struct pp_error *err)
 {
-	struct cells cells = {.replicated = ex_replicated(ex)};
+	struct cells cells = {.replicated = replicated};
 	struct pd_quasi_row *rows = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*rows), err);
 	uint32_t *group_of = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*group_of), err);
 	struct pd_quasi_fit quasi = {NAN, 0, INFINITY, 1};
@@ -200,15 +204,17 @@ static int test_replicates(struct pd_explain *ex, struct ex_fit *fit, bool pseud
 		return -1;
 	for (size_t i = 0; i < cells.counts.frames_n; i++) {
 		struct ex_group *group = &fit->groups[group_of[i]];
+		const struct pd_quasi_row *row = &rows[i];
 		if (pseudo != (group->frame < EX_PSEUDO_N))
 			continue;
-		group->log_ratio = rows[i].log_ratio;
-		group->log_ratio_se = rows[i].log_ratio_se;
-		group->df = rows[i].df;
-		group->p = rows[i].p;
-		group->sampling_cv2 = 0;
-		for (int side = 0; side < 2; side++)
-			group->sampling_cv2 += 1 / (rows[i].rate[side] * rows[i].exposure[side] + 0.5);
+		group->log_ratio = row->log_ratio;
+		group->log_ratio_se = row->log_ratio_se;
+		group->df = row->df;
+		group->p = row->p;
+		if (replicated)
+			continue;
+		group->sampling_p = row->p;
+		group->sampling_cv2 = row->log_ratio_se * row->log_ratio_se;
 	}
 	if (!pseudo || isnan(fit->quasi.dispersion))
 		fit->quasi = quasi;
@@ -221,8 +227,11 @@ static int test_groups(struct pd_explain *ex, struct ex_fit *fit, struct pp_erro
 
 	for (size_t g = 0; g < fit->groups_n; g++)
 		fit->groups[g].p = NAN;
-	if (!squares || test_replicates(ex, fit, false, err) || test_replicates(ex, fit, true, err))
+	if (!squares)
 		return -1;
+	for (int pseudo = 0; pseudo < 2; pseudo++)
+		if (test_columns(ex, fit, pseudo, false, err) || (ex_replicated(ex) && test_columns(ex, fit, pseudo, true, err)))
+			return -1;
 	fit->side_cv2 = excess_cv2(fit, SIDE_CV2 + (ex_replicated(ex) ? 0 : assumed_cv2(ex)), squares);
 	for (size_t g = 0; g < fit->groups_n; g++)
 		fit->groups[g].p = rise_p(ex, &fit->groups[g], side_cv2(fit, &fit->groups[g]));
@@ -245,30 +254,61 @@ static void measure_rise(const struct pd_explain *ex, struct ex_fit *fit, size_t
 	group->ratio = group->expected > 0 ? o[1] / group->expected : INFINITY;
 }
 
-int ex_test(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
+/* False discovery rates of rises. An incident is looked for where the cost is: p-values are weighted by what there is
+ * to see of a group (Genovese, Roeder & Wasserman 2006), its samples' square root, the mean weight being 1. */
+static int correct(const struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
 {
 	double *p = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*p), err);
-	double *q = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*q), err), total = 0;
+	double *weight = ex_alloc(ex->arena, fit->groups_n + 1, sizeof(*weight), err), sum = 0;
+	size_t weighted_n = 0;
 
-	if (!p || !q)
+	if (!p || !weight)
 		return -1;
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		const struct ex_group *group = &fit->groups[g];
+		weight[g] = isnan(group->p) || group->frame < EX_PSEUDO_N ? 0 : sqrt(group->count);
+		weighted_n += weight[g] > 0;
+		sum += weight[g];
+	}
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		double w = weight[g] > 0 ? weight[g] * (double)weighted_n / sum : 1;
+		p[g] = fit->groups[g].p / w < 1 ? fit->groups[g].p / w : isnan(fit->groups[g].p) ? NAN : 1;
+	}
+	if (pd_bh(p, p, fit->groups_n))
+		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
+	for (size_t g = 0; g < fit->groups_n; g++)
+		fit->groups[g].q = p[g];
+	return 0;
+}
+
+/* The false discovery rate below which rises count: half where there are few replicates to learn noise from or
+ * what was served is estimated, and half where there are few samples. */
+static double level(const struct pd_explain *ex, const struct ex_fit *fit)
+{
+	double count[2] = {0, 0};
+
+	for (size_t j = 0; j < ex->replicates_n; j++)
+		count[ex->replicates[j].side] += ex->replicates[j].count;
+	double part = ex->side_n[0] >= MUCH_REPLICATES && ex->side_n[1] >= MUCH_REPLICATES && !fit->estimated ? 1 : 2;
+	return ex->options.q / (fmin(count[0], count[1]) >= MUCH_COUNT || !ex_replicated(ex) ? part : 2 * part);
+}
+
+int ex_test(struct pd_explain *ex, struct ex_fit *fit, struct pp_error *err)
+{
+	double total = 0;
+
 	for (size_t g = 0; g < fit->groups_n; g++) {
 		fit->groups[g].tested = fit->counted && fit->groups[g].count >= TEST_COUNT;
 		measure_rise(ex, fit, g);
 		total += fit->groups[g].incident;
 	}
-	if (test_groups(ex, fit, err))
+	if (test_groups(ex, fit, err) || correct(ex, fit, err))
 		return -1;
-	for (size_t g = 0; g < fit->groups_n; g++)
-		p[g] = fit->groups[g].p;
-	if (pd_bh(p, q, fit->groups_n))
-		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
+	fit->level = level(ex, fit);
 	for (size_t g = 0; g < fit->groups_n; g++) {
 		struct ex_group *group = &fit->groups[g];
-		group->q = q[g];
 		group->certain = group->incident * -expm1(CERTAIN_Z * group->log_ratio_se - group->log_ratio);
-		group->rose = q[g] < ex->options.q && group->rise > 0 &&
-		              group->rise >= ex->options.min_share * total;
+		group->rose = group->q < fit->level && group->rise > 0 && group->rise >= ex->options.min_share * total;
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@
 #define MIX_RATIO 1.5         /* estimated: how far apart label values must grow */
 #define MACHINE_RATIO 1.3     /* every function dearer by this is more than a busy machine here and there */
 #define RISE_SHARE 0.25       /* of a whole change that nobody can divide by requests: smaller rises are not called code */
+#define UNEXPLAINED_RATIO 2.0 /* all functions together dearer by this is not nothing, whatever the noise */
 #define DOUBT 0.1             /* of the false discovery rate, for a rise beside another explanation */
 #define COUNT_MIN 50.0        /* samples of a side, below which nothing is said */
 
@@ -102,16 +103,19 @@ static int add_rise(struct pd_explain *ex, const struct ex_fit *fit, const struc
 	struct pd_cause *cause = ex_add_cause(out, verdict, reason);
 	double own = group_scale(group, scale);
 
+	const char *why = "no more under its other callers";
 	uint32_t caller;
 
 	if (ex_caller_that_rose(ex, fit, group, own, &caller, err))
+		return -1;
+	if (caller == PP_NONE && ex_caller_that_does_more(ex, fit, group, own, &caller, &why, err))
 		return -1;
 	cause->mechanism = ex_mechanism(ex, group, own, out->arena);
 	if (caller != PP_NONE) {
 		const char *helper = ex->frames[group->frame].name;
 		locate(ex, caller, own, out->arena, cause);
 		cause->mechanism = cause->mechanism ? ex_words(out->arena, "%s;%s", helper, cause->mechanism) : ex_words(out->arena, "%s", helper);
-		cause->reason = ex_words(out->arena, "%s, which it calls: %s, and no more under its other callers", helper, cause->reason);
+		cause->reason = ex_words(out->arena, "%s, which it calls: %s, and %s", helper, cause->reason, why);
 	} else if (group->frame >= EX_PSEUDO_N) {
 		locate(ex, group->frame, own, out->arena, cause);
 	}
@@ -325,10 +329,22 @@ static void add_load(const struct ex_fit *fit, struct pd_explanation *out)
 	cause->ratio = fit->load_ratio;
 }
 
+/* What all application functions together cost beside what was expected of them. */
+static double whole_ratio(const struct ex_fit *fit)
+{
+	double expected = 0, incident = 0;
+
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		expected += fit->groups[g].frame >= EX_PSEUDO_N ? fit->groups[g].expected : 0;
+		incident += fit->groups[g].frame >= EX_PSEUDO_N ? fit->groups[g].incident : 0;
+	}
+	return expected > 0 ? incident / expected : 1;
+}
+
 /* What is said when nothing else is: none, or why not even that. */
 static void add_rest(const struct pd_explain *ex, const struct ex_fit *fit, struct pd_explanation *out)
 {
-	double machine = machine_ratio(ex, fit, out->arena);
+	double machine = machine_ratio(ex, fit, out->arena), beyond = whole_ratio(fit);
 	struct pp_arena *arena = out->arena;
 
 	if (!fit->counted)
@@ -352,6 +368,10 @@ static void add_rest(const struct pd_explain *ex, const struct ex_fit *fit, stru
 		          ex_words(arena, "one replicate on a side: nothing exceeds the variation that must be assumed between "
 		                   "replicates (squared coefficient of variation %.2f); three or more profiles a side would settle it",
 		                   ex->options.assumed_cv2));
+	else if (beyond > UNEXPLAINED_RATIO)
+		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		          ex_words(arena, "the whole costs %.2f times as much as what was served explains, but replicates differ too much to "
+		                   "tell which function, or whether, beyond noise; more profiles a side would settle it", beyond));
 	else if (isnan(out->detectable))
 		ex_add_cause(out, PD_VERDICT_NONE, "nothing changed beyond noise");
 	else
@@ -434,7 +454,7 @@ static void doubt_rises(const struct pd_explain *ex, struct ex_fit *fit, size_t 
 		if (fit->groups[g].rose && fit->groups[g].frame == EX_COLLECTOR)
 			collector = fit->groups[g].certain;
 	for (size_t g = 0; g < fit->groups_n; g++)
-		if (fit->groups[g].frame >= EX_PSEUDO_N && fit->groups[g].q >= DOUBT * ex->options.q &&
+		if (fit->groups[g].frame >= EX_PSEUDO_N && fit->groups[g].q >= DOUBT * fit->level &&
 		    (explained || fit->groups[g].certain < collector))
 			fit->groups[g].rose = false;
 }
