@@ -193,7 +193,7 @@ static const char *const managed_files[] = {".java", ".kt", ".scala", ".groovy",
 /* ---- Rust ---- */
 
 static const char *const rust_std[] = {"std::", "core::", "alloc::", "<std::", "<core::", "<alloc::", "<&mut ",
-                                       "__rust_", "rust_begin_unwind", "__rdl_", "__rg_", "rust_panic", "hashbrown::", NULL};
+                                       "__rust_", "rust_begin_unwind", "__rdl_", "__rg_", "rust_panic", "hashbrown::", "<hashbrown::", NULL};
 /* Traits that are derived: the code on the stack was not written by anyone. */
 static const char *const rust_glue[] = {
 	" as core::", " as std::", " as alloc::", " as serde::", " as serde_core::", " as Clone>", " as Debug>", " as PartialEq",

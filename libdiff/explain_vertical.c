@@ -1,5 +1,6 @@
 /* Cost that changed its place without a function taking over another's name: a function is gone and its caller costs as
- * much more, or one is new and its caller costs as much less. */
+ * much more, or one is new and its caller costs as much less; or one that calls nothing of the application is gone, and its
+ * caller calls a new one that costs as much. */
 #include "libdiff/explain_parts.h"
 
 #include <math.h>
@@ -79,39 +80,89 @@ static int find_callers(struct pd_explain *ex, enum pd_side side, uint32_t *call
 	return 0;
 }
 
+/* Whether a ratio of costs is about one, as far as so many samples can tell. */
+static bool about_one(double ratio, double count_a, double count_b)
+{
+	double error = exp(sqrt(1 / (count_a + 0.5) + 1 / (count_b + 0.5)));
+
+	return ratio * error >= RATIO_LOW && ratio / error <= RATIO_HIGH;
+}
+
 /* Whether what is charged to a function went to its caller or came from there. */
-static bool find_vertical(enum pd_side side, uint32_t frame, uint32_t caller, double *const value[2], double scale,
-                          struct ex_move *move)
+static bool find_vertical(const struct pd_explain *ex, enum pd_side side, uint32_t frame, uint32_t caller, double *const value[2],
+                          double scale, struct ex_move *move)
 {
 	if (caller == PP_NONE)
 		return false;
 	double cost = value[side][frame] * (side == PD_BASELINE ? scale : 1), gain = value[1][caller] - scale * value[0][caller];
 	double ratio = (side == PD_BASELINE ? gain : -gain) / cost;
-	if (!(ratio >= RATIO_LOW && ratio <= RATIO_HIGH))
+	double counts = value[0][caller] * ex_count_by_value(ex, PD_BASELINE) + value[1][caller] * ex_count_by_value(ex, PD_INCIDENT);
+	if (!(ratio > 0) || !about_one(ratio, value[side][frame] * ex_count_by_value(ex, side), counts))
 		return false;
 	*move = side == PD_BASELINE ? (struct ex_move){frame, caller, EX_INLINED, NULL, ratio, gain}
 	                            : (struct ex_move){caller, frame, EX_EXTRACTED, NULL, ratio, cost};
 	return true;
 }
 
+/* By frame: whether it calls another application function. */
+static bool *find_inner(struct pd_explain *ex, struct pp_error *err)
+{
+	bool *inner = ex_alloc(ex->arena, ex->frames_n, sizeof(*inner), err);
+
+	for (size_t c = 0; inner && c < ex->contexts_n; c++)
+		for (uint32_t by = ex->contexts[c].parent; by != PP_NONE; by = ex->contexts[by].parent)
+			if (ex->frames[ex->contexts[by].frame].class_ == PD_FRAME_APP && ex->contexts[by].frame != ex->contexts[c].frame) {
+				inner[ex->contexts[by].frame] = true;
+				break;
+			}
+	return inner;
+}
+
+/* Functions under one caller, of which one took the place of the other: the compiler may have inlined other things into
+ * it, so that what is below them need not be alike. */
+static int find_successors(struct pd_explain *ex, struct lone *const list[2], const size_t *n, uint32_t *const caller[2],
+                           double scale, struct ex_move *moves, size_t *moves_n, size_t most, struct pp_error *err)
+{
+	const bool *inner = find_inner(ex, err);
+
+	if (!inner)
+		return -1;
+	for (size_t a = 0; a < n[0]; a++)
+		for (size_t b = 0; b < n[1] && *moves_n < most; b++) {
+			uint32_t from = list[0][a].frame, to = list[1][b].frame;
+			double ratio = list[1][b].cost / (list[0][a].cost * scale);
+			if (inner[from] || inner[to] || caller[0][from] == PP_NONE || caller[0][from] != caller[1][to] ||
+			    !(ratio >= RATIO_LOW && ratio <= RATIO_HIGH) || takes_part(moves, *moves_n, from) || takes_part(moves, *moves_n, to))
+				continue;
+			moves[(*moves_n)++] = (struct ex_move){from, to, EX_RENAMED, "has its caller, as it calls nothing of the application,", ratio,
+			                                       list[1][b].cost};
+		}
+	return 0;
+}
+
 int ex_find_verticals(struct pd_explain *ex, double *const value[2], double scale, struct ex_move *moves, size_t *moves_n,
                       size_t most, struct pp_error *err)
 {
-	struct lone *list = ex_alloc(ex->arena, ex->frames_n, sizeof(*list), err);
-	uint32_t *caller = ex_alloc(ex->arena, ex->frames_n, sizeof(*caller), err);
+	struct lone *list[2];
+	uint32_t *caller[2];
+	size_t n[2];
 
-	if (!list || !caller)
-		return -1;
 	for (int side = 0; side < 2; side++) {
-		size_t n = find_lone(ex, (enum pd_side)side, value[side], list);
-		if (find_callers(ex, (enum pd_side)side, caller, err))
+		list[side] = ex_alloc(ex->arena, ex->frames_n, sizeof(**list), err);
+		caller[side] = ex_alloc(ex->arena, ex->frames_n, sizeof(**caller), err);
+		if (!list[side] || !caller[side] || find_callers(ex, (enum pd_side)side, caller[side], err))
 			return -1;
-		for (size_t i = 0; i < n && *moves_n < most; i++) {
+		n[side] = find_lone(ex, (enum pd_side)side, value[side], list[side]);
+	}
+	if (find_successors(ex, list, n, caller, scale, moves, moves_n, most, err))
+		return -1;
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < n[side] && *moves_n < most; i++) {
+			uint32_t frame = list[side][i].frame;
 			struct ex_move move;
-			if (find_vertical((enum pd_side)side, list[i].frame, caller[list[i].frame], value, scale, &move) &&
+			if (find_vertical(ex, (enum pd_side)side, frame, caller[side][frame], value, scale, &move) &&
 			    !takes_part(moves, *moves_n, move.from) && !takes_part(moves, *moves_n, move.to))
 				moves[(*moves_n)++] = move;
 		}
-	}
 	return 0;
 }
