@@ -102,7 +102,7 @@ static int sum_samples(struct pd_explain *ex, struct ex_replicate *replicate, co
 static int add_samples(struct pd_explain *ex, struct ex_replicate *replicate, const struct pp_profile *p, uint32_t column,
                        struct pp_error *err)
 {
-	struct ex_map map = {NULL, NULL, NULL, NULL};
+	struct ex_map map = {NULL, NULL};
 	int64_t *stack_value = calloc((size_t)p->stacks_n + 1, sizeof(*stack_value)), multiple;
 	uint32_t *context = malloc(((size_t)p->stacks_n + 1) * sizeof(*context));
 	int rc = -1;
@@ -156,9 +156,10 @@ struct pd_explain *pd_explain_new(const struct pd_explain_options *options, stru
 	ex->arena = arena;
 	ex->options = *options;
 	ex->frame_ids = pp_intern_new(arena);
+	ex->function_ids = pp_intern_new(arena);
 	ex->label_ids = pp_intern_new(arena);
 	ex->slice_ids = pp_intern_new(arena);
-	if (!ex->label_ids || !ex->frame_ids || !ex->slice_ids) {
+	if (!ex->label_ids || !ex->frame_ids || !ex->function_ids || !ex->slice_ids) {
 		ex_no_memory(err);
 		goto failed;
 	}
@@ -183,6 +184,7 @@ void pd_explain_free(struct pd_explain *ex)
 		return;
 	pp_regex_free(ex->app);
 	pp_intern_free(ex->frame_ids);
+	pp_intern_free(ex->function_ids);
 	pd_pairs_release(&ex->context_ids);
 	pd_pairs_release(&ex->below_ids);
 	pp_intern_free(ex->label_ids);

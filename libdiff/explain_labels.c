@@ -86,25 +86,96 @@ static uint32_t *map_labels(struct pd_explain *ex, const struct pp_profile *p, s
 	return value;
 }
 
-static int by_label(const void *a, const void *b)
+/* Counts, by index, to where each begins when all stand one after the other. */
+static void begin_each(uint32_t *counts, size_t n)
 {
-	const struct ex_cell *x = a, *y = b;
-
-	return x->label < y->label ? -1 : x->label > y->label;
+	for (size_t i = 0, sum = 0; i < n; i++) {
+		uint32_t here = counts[i];
+		counts[i] = (uint32_t)sum;
+		sum += here;
+	}
 }
 
-/* Sorts the cells of one context by label, adds up equal ones, and appends them at out; returns how many. */
-static size_t fold_run(struct ex_cell *run, size_t n, struct ex_cell *out)
+/* What is spent by sample, to be sorted without comparing: label and context are small numbers. */
+struct spent {
+	const struct pp_profile *p;
+	uint32_t column;
+	const uint32_t *context; /* by stack */
+	const uint32_t *label;   /* by label list */
+	uint32_t *samples;       /* those with a value and a context, by label, those without one last */
+	size_t n;
+};
+
+/* A stack whose values cancel out has no context. */
+static bool counts(const struct spent *spent, uint32_t s)
+{
+	return spent->context[spent->p->sample_stack[s]] != PP_NONE && pp_value(spent->p, s, spent->column);
+}
+
+static int sort_by_label(struct spent *spent, struct pp_error *err)
+{
+	const struct pp_profile *p = spent->p;
+	uint32_t none = 0; /* the place of samples without a label */
+
+	for (uint32_t l = 0; l < p->label_lists_n; l++)
+		if (spent->label[l] != PP_NONE && spent->label[l] >= none)
+			none = spent->label[l] + 1;
+	uint32_t *places = calloc((size_t)none + 1, sizeof(*places));
+	spent->samples = malloc(((size_t)p->samples_n + 1) * sizeof(*spent->samples));
+	if (!places || !spent->samples) {
+		free(places);
+		return ex_no_memory(err);
+	}
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t s = 0; s < p->samples_n; s++) {
+			uint32_t label = spent->label[p->sample_labels[s]];
+			uint32_t *place = &places[label == PP_NONE ? none : label];
+			if (!counts(spent, s))
+				continue;
+			if (pass)
+				spent->samples[*place] = s;
+			++*place;
+		}
+		if (!pass)
+			begin_each(places, (size_t)none + 1);
+	}
+	spent->n = places[none];
+	free(places);
+	return 0;
+}
+
+/* By context then, which keeps the order by label. */
+static int sort_by_context(const struct spent *spent, size_t contexts_n, double multiple, struct ex_cell *cells,
+                           struct pp_error *err)
+{
+	const struct pp_profile *p = spent->p;
+	uint32_t *places = calloc(contexts_n + 1, sizeof(*places));
+
+	if (!places)
+		return ex_no_memory(err);
+	for (size_t i = 0; i < spent->n; i++)
+		places[spent->context[p->sample_stack[spent->samples[i]]]]++;
+	begin_each(places, contexts_n);
+	for (size_t i = 0; i < spent->n; i++) {
+		uint32_t s = spent->samples[i], c = spent->context[p->sample_stack[s]];
+		cells[places[c]++] = (struct ex_cell){c, spent->label[p->sample_labels[s]],
+		                                      (double)pp_value(p, s, spent->column) * multiple};
+	}
+	free(places);
+	return 0;
+}
+
+/* Adds up cells of one context and label; returns how many are left. */
+static size_t fold(struct ex_cell *cells, size_t n)
 {
 	size_t kept = 0;
 
-	if (n > 1)
-		qsort(run, n, sizeof(*run), by_label);
 	for (size_t i = 0; i < n; i++) {
-		if (kept > 0 && out[kept - 1].label == run[i].label)
-			out[kept - 1].value += run[i].value;
+		struct ex_cell *last = kept > 0 ? &cells[kept - 1] : NULL;
+		if (last && last->context == cells[i].context && last->label == cells[i].label)
+			last->value += cells[i].value;
 		else
-			out[kept++] = run[i];
+			cells[kept++] = cells[i];
 	}
 	return kept;
 }
@@ -112,42 +183,29 @@ static size_t fold_run(struct ex_cell *run, size_t n, struct ex_cell *out)
 int ex_make_cells(struct pd_explain *ex, struct ex_replicate *replicate, const struct pp_profile *p, uint32_t column,
                   int64_t multiple, const uint32_t *context, struct pp_error *err)
 {
-	uint32_t *label = map_labels(ex, p, err), *end = calloc(ex->contexts_n + 1, sizeof(*end));
-	struct ex_cell *cells = malloc(((size_t)p->samples_n + 1) * sizeof(*cells));
-	size_t n = 0;
+	uint32_t *label = map_labels(ex, p, err);
+	struct spent spent = {.p = p, .column = column, .context = context, .label = label};
+	struct ex_cell *cells = NULL;
 	int rc = -1;
 
-	if (!label || !end || !cells) {
+	if (!label || sort_by_label(&spent, err))
+		goto done;
+	cells = malloc((spent.n + 1) * sizeof(*cells));
+	if (!cells) {
 		ex_no_memory(err);
 		goto done;
 	}
-	/* By context: counted, then placed. A stack whose values cancel out has no context. */
-	for (uint32_t s = 0; s < p->samples_n; s++)
-		if (context[p->sample_stack[s]] != PP_NONE && pp_value(p, s, column))
-			end[context[p->sample_stack[s]]]++;
-	for (size_t c = 0, sum = 0; c < ex->contexts_n; c++) {
-		size_t here = end[c];
-		end[c] = (uint32_t)sum;
-		sum += here;
-	}
-	for (uint32_t s = 0; s < p->samples_n; s++) {
-		uint32_t c = context[p->sample_stack[s]];
-		if (c != PP_NONE && pp_value(p, s, column))
-			cells[end[c]++] = (struct ex_cell){c, label[p->sample_labels[s]], (double)pp_value(p, s, column) * (double)multiple};
-	}
-	for (size_t c = 0, from = 0; c < ex->contexts_n; c++) {
-		n += fold_run(cells + from, end[c] - from, cells + n);
-		from = end[c];
-	}
-	replicate->cells_n = n;
-	replicate->cells = ex_alloc(ex->arena, n + 1, sizeof(*cells), err);
+	if (sort_by_context(&spent, ex->contexts_n, (double)multiple, cells, err))
+		goto done;
+	replicate->cells_n = fold(cells, spent.n);
+	replicate->cells = ex_alloc(ex->arena, replicate->cells_n + 1, sizeof(*cells), err);
 	if (!replicate->cells)
 		goto done;
-	memcpy(replicate->cells, cells, n * sizeof(*cells));
+	memcpy(replicate->cells, cells, replicate->cells_n * sizeof(*cells));
 	rc = 0;
 done:
 	free(label);
-	free(end);
+	free(spent.samples);
 	free(cells);
 	return rc;
 }

@@ -17,6 +17,11 @@ struct ex_frame {
 	double touched[2];       /* charged to it, in stacks that pass a changed frame */
 };
 
+/* Which frame a function is. */
+struct ex_function {
+	uint32_t frame, outer; /* outer: the function that a closure was inlined into; PP_NONE */
+};
+
 /* A node of the tree of paths from the root to the deepest application frame. */
 struct ex_context {
 	uint32_t parent; /* PP_NONE: the root; parents have smaller indices */
@@ -63,6 +68,9 @@ struct pd_explain {
 	struct pd_explain_options options;
 	struct pp_regex *app;
 	struct pp_intern *frame_ids;
+	struct pp_intern *function_ids; /* names and files as profiles give them */
+	struct ex_function *functions;  /* by index of function_ids */
+	size_t functions_cap;
 	struct pd_pairs context_ids, below_ids;
 	struct ex_frame *frames;       /* pseudo frames, then real ones */
 	double unit_factor;            /* base units that a value is */
@@ -142,16 +150,19 @@ struct ex_move {
 	double cost;       /* moved value, incident side */
 };
 
-/* The frames of all locations of a profile: those of location l are frame[first[l] … first[l + 1]),
- * innermost first. */
+/* The frames of all locations of a profile, as codes: a frame and what it is. A location with several frames, or with
+ * one that says more, has an index into runs instead, where they stand from the outermost to the one with EX_LAST. */
 struct ex_map {
-	uint32_t *first, *frame;
-	uint32_t *outer;    /* beside frame: the function that a closure was inlined into; PP_NONE */
-	unsigned char *has; /* by location: which classes are among its frames */
+	uint32_t *codes; /* by location */
+	uint32_t *runs;
 };
-#define EX_HAS_APP 1u
-#define EX_HAS_COLLECTOR 2u
-#define EX_HAS_CHANGED 4u
+#define EX_APP 1u
+#define EX_COLLECTED 2u /* of the collector */
+#define EX_CHANGED 4u
+#define EX_INNER 8u     /* a closure of the application that was inlined into the function whose frame comes next */
+#define EX_LAST 16u
+#define EX_CODE_SHIFT 5 /* of the frame */
+#define EX_RUN (1u << 31)
 
 /* explain_frames.c */
 int ex_new_frame(struct pd_explain *explain, const char *name, size_t name_n, struct pp_str file,
@@ -163,6 +174,19 @@ void ex_map_release(struct ex_map *map);
  * value is 0. */
 int ex_charge(struct pd_explain *explain, enum pd_side side, const struct pp_profile *p, const struct ex_map *map,
               const int64_t *value, uint32_t *context, struct pp_error *err) PP_MUSTUSE;
+
+/* explain_below.c: charges frames below functions, of one profile. */
+#define EX_TAIL_MAX 13u /* a function and frames below it */
+struct ex_tails;
+struct ex_tails *ex_tails_new(struct pd_explain *explain, enum pd_side side, struct pp_error *err) PP_MUSTUSE;
+void ex_tails_free(struct ex_tails *tails); /* NULL is fine */
+/* A function and 1 to EX_TAIL_MAX - 1 frames below it, root first, each counted where it is nearest to the leaf. */
+int ex_tails_add(struct ex_tails *tails, const uint32_t *frames, uint32_t n, int64_t value, struct pp_error *err) PP_MUSTUSE;
+/* Any number of frames below a function, each counted where it is nearest to the function. */
+int ex_below_add(struct ex_tails *tails, uint32_t owner, const uint32_t *frames, size_t n, int64_t value,
+                 struct pp_error *err) PP_MUSTUSE;
+/* Charges what ex_tails_add has put off. */
+int ex_tails_finish(struct ex_tails *tails, struct pp_error *err) PP_MUSTUSE;
 
 /* explain_labels.c: fills the cells of a replicate; values are multiplied by multiple. */
 int ex_make_cells(struct pd_explain *explain, struct ex_replicate *replicate, const struct pp_profile *p, uint32_t column,
