@@ -11,51 +11,71 @@
 #   report.txt report.md report.json
 #   manifest.tsv                   SHA-256 of all of it; the same inputs give the same bytes
 #
+# What profiles are there is known by content (.profiles): whatever their names, and whenever they were touched.
+#
 # BIN= is the folder of the tools, else they are on PATH. Options of single steps: FETCH=, DIFF=, REPORT=.
 CASE   ?= .
 BIN    ?=
 FETCH  ?=
 DIFF   ?=
 REPORT ?=
-tool    = $(if $(BIN),$(BIN)/)$(1)
 
-case     := $(patsubst %/,%,$(CASE))
-asked    := $(wildcard $(addprefix $(case)/,case.tsv load.tsv symptoms.tsv changed.txt))
-profiles := $(wildcard $(addprefix $(case)/,baseline/*.gz incident/*.gz control/*.gz baseline/*.pb incident/*.pb control/*.pb))
-address  := $(or $(URL),$(PYROSCOPE_URL),$(GRAFANA_SERVER))
-fetched  := $(if $(address),$(case)/fetch.tsv)
-inputs   := $(asked) $(profiles) $(fetched)
-results  := $(addprefix $(case)/,diff.tsv report.txt report.md report.json)
+# Make has no names with blanks: the work is done within the folder, where all names that are known to it are our own.
+ifneq ($(value CASE),.)
+makefile := $(strip $(MAKEFILE_LIST))
+all:
+	@makefile='$(subst ','\'',$(makefile))' bin='$(subst ','\'',$(value BIN))'; \
+	case $$makefile in /*) ;; *) makefile=$$PWD/$$makefile ;; esac; \
+	case $$bin in "" | /*) ;; *) bin=$$PWD/$$bin ;; esac; \
+	$(MAKE) --no-print-directory -C '$(subst ','\'',$(value CASE))' -f "$$makefile" CASE=. BIN="$$bin"
+else
 
-all: $(case)/manifest.tsv
+tool     = $(if $(value BIN),'$(subst ','\'',$(value BIN))'/)$(1)
+asked   := $(wildcard case.tsv load.tsv symptoms.tsv changed.txt)
+address := $(or $(URL),$(PYROSCOPE_URL),$(GRAFANA_SERVER))
+fetched := $(if $(address),fetch.tsv)
+inputs  := $(asked) $(fetched) .profiles
+results := diff.tsv report.txt report.md report.json
+
+all: manifest.tsv
 
 # Nothing to look at (5) and no access (8) are answers, which the report has to give; fetch.tsv then says so, and is made
 # old, so that the next run asks again.
-$(case)/fetch.tsv: $(case)/case.tsv
-	@set -x; $(call tool,pprof-fetch) case $(if $(URL),--url $(URL)) $(FETCH) $(case); status=$$?; set +x; \
+fetch.tsv: case.tsv
+	@set -x; $(call tool,pprof-fetch) case $(if $(URL),--url $(URL)) $(FETCH) .; status=$$?; set +x; \
 	case $$status in \
 	0) touch $@ ;; \
 	5 | 8) touch -t 197001020000 $@ ;; \
 	*) exit $$status ;; \
 	esac
 
+# What is in the folders, by content: as long as that stays, the file does, too.
+.profiles: $(fetched) FORCE
+	@for side in baseline incident control; do if [ -d $$side ]; then find $$side -type f ! -name '.*' -print0; fi; done | \
+	    LC_ALL=C sort -z | xargs -0 -r sha256sum >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
 # Without profiles on both sides there is nothing to compare; the table is then empty.
-$(case)/diff.tsv: $(inputs)
-	@if ls $(case)/baseline/*.gz $(case)/incident/*.gz >/dev/null 2>&1 || ls $(case)/baseline/*.pb $(case)/incident/*.pb >/dev/null 2>&1; then \
-	    set -x; $(call tool,pprof-diff) --case $(case) --format tsv $(DIFF) --output $@; \
+diff.tsv: $(inputs)
+	@if awk '/\.tsv$$/ { next } / baseline\// { b = 1 } / incident\// { i = 1 } END { exit !(b && i) }' .profiles; then \
+	    set -x; $(call tool,pprof-diff) --case . --format tsv $(DIFF) --output $@; \
 	else : >$@; fi
 
-$(case)/report.txt: $(inputs)
-	$(call tool,rca-report) $(REPORT) --format text --output $@ $(case)
-$(case)/report.md: $(inputs)
-	$(call tool,rca-report) $(REPORT) --format markdown --output $@ $(case)
-$(case)/report.json: $(inputs)
-	$(call tool,rca-report) $(REPORT) --format json --output $@ $(case)
+report.txt: $(inputs)
+	$(call tool,rca-report) $(REPORT) --format text --output $@ .
+report.md: $(inputs)
+	$(call tool,rca-report) $(REPORT) --format markdown --output $@ .
+report.json: $(inputs)
+	$(call tool,rca-report) $(REPORT) --format json --output $@ .
 
-$(case)/manifest.tsv: $(results)
-	@cd $(case) && find . -type f ! -name manifest.tsv ! -name '.*' | LC_ALL=C sort | xargs -r sha256sum | \
+manifest.tsv: $(results)
+	@find . -type f ! -name manifest.tsv ! -name '.*' -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum | \
 	    awk '{ hash = $$1; sub(/^[^ ]+ [ *]\.\//, ""); print hash "\t" $$0 }' >.manifest.tsv && mv .manifest.tsv manifest.tsv
-	@cat $(case)/report.txt
+	@cat report.txt
+
+FORCE:
+.PHONY: FORCE
+endif
 
 .PHONY: all
 .DELETE_ON_ERROR:

@@ -367,3 +367,28 @@ claims_nothing() {
 	done
 	cmp "$BATS_TEST_TMPDIR/report1" "$BATS_TEST_TMPDIR/report4"
 }
+
+@test "investigate.mk: names with blanks and signs, and nothing is made again but for other content" {
+	local folder="a case's \$(touch evil) %=#: folder"
+	mv case "$folder"
+	mv "$folder/incident/p1.cpu.pb.gz" "$folder/incident/p1 of: #1 \$x 'so'.cpu.pb.gz"
+	investigate() { env -u PYROSCOPE_URL -u GRAFANA_SERVER make -s -f "$ROOT/scripts/investigate.mk" "CASE=$folder" BIN="$PP_BUILD"; }
+	run investigate
+	status_is 0
+	has "Conclusion: "
+	[ ! -e evil ] && [ ! -e "$folder/evil" ]
+	[ "$(sed 1d "$folder/diff.tsv" | wc -l)" -gt 1 ]
+	grep -q "	incident/p1 of: #1 " "$folder/manifest.tsv"
+	[ "$(cut -f 2 "$folder/manifest.tsv" | grep -c '^incident/.*gz$')" -eq 3 ]
+	local was
+	was=$(ls -i "$folder/report.txt")
+	touch "$folder"/incident/*
+	run investigate
+	status_is 0
+	[ "$(ls -i "$folder/report.txt")" = "$was" ]
+	# Other content is another report.
+	cp "$folder/baseline/p1.cpu.pb.gz" "$folder/incident/p2.cpu.pb.gz"
+	run investigate
+	status_is 0
+	[ "$(ls -i "$folder/report.txt")" != "$was" ]
+}
