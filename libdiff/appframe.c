@@ -20,9 +20,14 @@ static bool holds(struct pp_str text, const char *part)
 {
 	size_t n = strlen(part);
 
-	for (size_t i = 0; i + n <= text.len; i++)
-		if (text.ptr[i] == part[0] && memcmp(text.ptr + i, part, n) == 0)
+	for (size_t i = 0; i + n <= text.len; i++) {
+		const char *first = memchr(text.ptr + i, part[0], text.len - n + 1 - i);
+		if (!first)
+			return false;
+		i = (size_t)(first - text.ptr);
+		if (memcmp(first, part, n) == 0)
 			return true;
+	}
 	return false;
 }
 

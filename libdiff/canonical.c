@@ -52,9 +52,15 @@ static bool ends(const struct name *name, const char *text)
 /* Where text stands first from i on, or name->n. */
 static size_t find(const struct name *name, size_t i, const char *text)
 {
-	while (i < name->n && !at(name, i, text))
-		i++;
-	return i < name->n ? i : name->n;
+	for (; i < name->n; i++) {
+		const char *first = memchr(name->s + i, text[0], name->n - i);
+		if (!first)
+			break;
+		i = (size_t)(first - name->s);
+		if (at(name, i, text))
+			return i;
+	}
+	return name->n;
 }
 
 static bool has(const struct name *name, const char *text)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define PI 3.14159265358979324
+#define ROUNDS_MAX 64       /* of a search for a median: unlucky values are sorted then */
 #define REQUEST_CV2 1.0     /* squared variation of the cost of single requests of a kind, as of waiting times */
 #define LABELLED_SHARE 0.5  /* of the cost, on each side, for expectations by label value */
 
@@ -17,12 +18,43 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Moves values so that the one of rank k, from 0, stands at k, smaller ones before it (Hoare 1961, "FIND"). */
+static void select_rank(double *values, size_t n, size_t k)
+{
+	ptrdiff_t low = 0, high = (ptrdiff_t)n - 1, rank = (ptrdiff_t)k;
+
+	for (int round = 0; low < high; round++) {
+		ptrdiff_t i = low, j = high;
+		double pivot = values[rank];
+		if (round == ROUNDS_MAX) {
+			qsort(values + low, (size_t)(high - low + 1), sizeof(*values), ascending);
+			return;
+		}
+		while (i <= j) {
+			while (values[i] < pivot)
+				i++;
+			while (values[j] > pivot)
+				j--;
+			if (i > j)
+				break;
+			double swapped = values[i];
+			values[i++] = values[j];
+			values[j--] = swapped;
+		}
+		low = j < rank ? i : low;
+		high = rank < i ? j : high;
+	}
+}
+
 double ex_median(double *values, size_t n)
 {
 	if (n == 0)
 		return 0;
-	qsort(values, n, sizeof(*values), ascending);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+	select_rank(values, n, n / 2);
+	double median = values[n / 2], below = values[0];
+	for (size_t i = 1; i < n / 2; i++)
+		below = values[i] > below ? values[i] : below;
+	return n % 2 ? median : (below + median) / 2;
 }
 
 /* Sum of a measure over the replicates of a side; NAN when one lacks it. */

@@ -229,7 +229,7 @@ int ex_test(struct pd_explain *explain, struct ex_fit *fit, struct pp_error *err
 /* Two-sided p of Student's t for the difference of two means of logs; NAN with fewer than two each. */
 double ex_log_t(const double *a, size_t a_n, const double *b, size_t b_n);
 
-double ex_median(double *values, size_t n); /* sorts; 0 when n is 0 */
+double ex_median(double *values, size_t n); /* moves them; 0 when n is 0 */
 
 /* explain_place.c: the one caller under which alone a function rose, though others call it too; PP_NONE: none. */
 int ex_caller_that_rose(struct pd_explain *explain, const struct ex_fit *fit, const struct ex_group *group, double scale,
