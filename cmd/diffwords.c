@@ -184,19 +184,18 @@ static void say_result(struct words *words, const struct diffprint *what)
 
 static void say_tree(struct words *words, const struct pd_comparison *c)
 {
-	size_t changed = 0, tested = 0, deepest = 0;
+	size_t changed = 0, deepest = 0;
 	for (size_t i = 0; i < c->paths_n; i++) {
-		tested += !isnan(c->paths[i].q_within);
 		changed += difftree_changed(c, &c->paths[i]);
 		deepest += c->paths[i].deepest;
 	}
 	if (c->noise == PD_NOISE_UNKNOWN)
 		say(words, "Paths of calls: %zu of %zu changed; samples are not counted, so none is tested", changed, c->paths_n);
 	else if (changed == 0)
-		say(words, "Paths of calls: no change on any of the %zu that are tested, of %zu", tested, c->paths_n);
+		say(words, "Paths of calls: no change on any of the %zu with at least %.0f samples", c->paths_n, c->path_min_count);
 	else
-		say(words, "Paths of calls: on or below %zu of the %zu that are tested, of %zu, something changed; "
-		    "* marks the deepest that did: %zu", changed, tested, c->paths_n, deepest);
+		say(words, "Paths of calls: on or below %zu of the %zu with at least %.0f samples something changed; "
+		    "* marks the deepest that did: %zu", changed, c->paths_n, c->path_min_count, deepest);
 }
 
 int diffwords_print(const struct diffprint *what, bool markdown, struct pp_sink *sink, struct pp_error *err)

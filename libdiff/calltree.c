@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is held for a path up to the finished comparison: profiles are hostile, and inlined calls make a tree
- * much larger than its file. */
-#define PATH_BYTES 1024
+/* What is held for a path while profiles are added, and for one that is a row up to the finished comparison: profiles
+ * are hostile, and inlined calls make a tree much larger than its file. */
+#define PATH_BYTES 64
+#define ROW_BYTES 1024
 
 static int no_memory(struct pp_error *err)
 {
@@ -20,6 +21,7 @@ struct pd_calltree *pd_calltree_new(uint64_t max_bytes, struct pp_error *err)
 		return NULL;
 	}
 	tree->paths_max = max_bytes / PATH_BYTES < PP_NONE - 1 ? (size_t)(max_bytes / PATH_BYTES) : PP_NONE - 1;
+	tree->rows_max = max_bytes / ROW_BYTES;
 	return tree;
 }
 
@@ -78,7 +80,8 @@ static int add_stack(struct pd_calltree *tree, const struct pp_stack *stack, con
 static int by_path(const void *left, const void *right)
 {
 	const struct pd_leaf *a = left, *b = right;
-	return (a->path > b->path) - (a->path < b->path);
+	int order = (a->path > b->path) - (a->path < b->path);
+	return order ? order : a->below - b->below;
 }
 
 static size_t unite_leaves(struct pd_leaf *leaves, size_t n)
@@ -87,7 +90,7 @@ static size_t unite_leaves(struct pd_leaf *leaves, size_t n)
 
 	qsort(leaves, n, sizeof(*leaves), by_path);
 	for (size_t i = 0; i < n; i++) {
-		if (kept > 0 && leaves[kept - 1].path == leaves[i].path) {
+		if (kept > 0 && by_path(&leaves[kept - 1], &leaves[i]) == 0) {
 			leaves[kept - 1].value += leaves[i].value;
 			leaves[kept - 1].count += leaves[i].count;
 		} else {
@@ -145,10 +148,19 @@ static int rename_paths(const struct pd_calltree *tree, const uint32_t *counted_
 	return 0;
 }
 
-/* Paths of both sides with the frames that they are counted as; leaves follow. */
+static void replace(struct pd_calltree *tree, const struct pd_calltree *by)
+{
+	struct pd_calltree old = *tree;
+	*tree = *by;
+	free(old.paths);
+	pd_pairs_release(&old.pairs);
+}
+
 int ct_join_renamed(struct pd_calltree *tree, struct pd_comparison *c, struct pp_error *err)
 {
-	struct pd_calltree joined = {.paths_max = 2 * tree->paths_max};
+	if (!c->identity.counted_as[0] && !c->identity.counted_as[1])
+		return 0;
+	struct pd_calltree joined = {.paths_max = 2 * tree->paths_max, .rows_max = tree->rows_max};
 	uint32_t *to[2] = {malloc((tree->paths_n + 1) * sizeof(*to[0])), malloc((tree->paths_n + 1) * sizeof(*to[0]))};
 	int status = to[0] && to[1] ? 0 : no_memory(err);
 
@@ -162,9 +174,65 @@ int ct_join_renamed(struct pd_calltree *tree, struct pd_comparison *c, struct pp
 	}
 	free(to[0]);
 	free(to[1]);
-	struct pd_calltree old = *tree;
-	*tree = joined;
-	free(old.paths);
-	pd_pairs_release(&old.pairs);
+	replace(tree, &joined);
+	return status;
+}
+
+/* ---- small paths ---- */
+
+/* Samples of both sides at and below each path; where they are not counted, 1 for each leaf. */
+static double *weigh_paths(const struct pd_calltree *tree, const struct pd_comparison *c)
+{
+	double *weight = calloc(tree->paths_n + 1, sizeof(*weight));
+
+	for (size_t i = 0; weight && i < c->replicates_n; i++)
+		for (size_t k = 0; k < c->replicates[i].leaves_n; k++) {
+			const struct pd_leaf *leaf = &c->replicates[i].leaves[k];
+			weight[leaf->path] += c->counts_measured ? leaf->count : 1;
+		}
+	for (size_t i = tree->paths_n; weight && i > 0; i--)
+		if (tree->paths[i - 1].parent != PP_NONE)
+			weight[tree->paths[i - 1].parent] += weight[i - 1];
+	return weight;
+}
+
+/* Leaves of paths that went belong below the nearest caller that stayed; without one they are gone. */
+static void move_leaves(struct pd_replicate *r, const uint32_t *to, const unsigned char *kept)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < r->leaves_n; k++) {
+		struct pd_leaf leaf = r->leaves[k];
+		leaf.below = !kept[leaf.path];
+		leaf.path = to[leaf.path];
+		if (leaf.path != PP_NONE)
+			r->leaves[n++] = leaf;
+	}
+	r->leaves_n = unite_leaves(r->leaves, n);
+}
+
+int ct_prune_small(struct pd_calltree *tree, struct pd_comparison *c, struct pp_error *err)
+{
+	struct pd_calltree pruned = {.paths_max = tree->paths_max, .rows_max = tree->rows_max};
+	double least = fmax(c->path_min_count, 1), *weight = weigh_paths(tree, c);
+	uint32_t *to = malloc((tree->paths_n + 1) * sizeof(*to)); /* by path: its new index, or that of the caller that stayed */
+	unsigned char *kept = calloc(tree->paths_n + 1, 1);
+	int status = weight && to && kept ? 0 : no_memory(err);
+
+	for (size_t i = 0; i < tree->paths_n && status == 0; i++) {
+		const struct ct_path *path = &tree->paths[i];
+		to[i] = path->parent == PP_NONE ? PP_NONE : to[path->parent];
+		kept[i] = weight[i] >= least;
+		if (kept[i])
+			status = extend(&pruned, &to[i], path->frame, err);
+		if (pruned.paths_n > pruned.rows_max)
+			status = pp_fail(err, PP_ELIMIT, PP_NO_OFFSET, "a call tree with more than %zu paths to test", pruned.rows_max);
+	}
+	for (size_t i = 0; i < c->replicates_n && status == 0; i++)
+		move_leaves(&c->replicates[i], to, kept);
+	free(weight);
+	free(to);
+	free(kept);
+	replace(tree, &pruned);
 	return status;
 }

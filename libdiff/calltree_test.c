@@ -18,7 +18,6 @@ static int no_memory(struct pp_error *err)
 struct sums {
 	int64_t flat[2], cum[2]; /* as measured */
 	double flat_count[2], cum_count[2];
-	bool used; /* something was spent at or below it */
 };
 
 static int add(int64_t *sum, int64_t value, const struct pd_comparison *c, struct pp_error *err)
@@ -33,11 +32,11 @@ static int sum_up(const struct pd_calltree *tree, const struct pd_comparison *c,
 	for (size_t i = 0; i < c->replicates_n; i++) {
 		const struct pd_replicate *r = &c->replicates[i];
 		for (size_t k = 0; k < r->leaves_n; k++) {
-			struct sums *at = &sums[r->leaves[k].path];
-			if (add(&at->flat[r->side], r->leaves[k].value, c, err) != 0)
+			const struct pd_leaf *leaf = &r->leaves[k];
+			struct sums *at = &sums[leaf->path];
+			if (add(leaf->below ? &at->cum[r->side] : &at->flat[r->side], leaf->value, c, err) != 0)
 				return -1;
-			at->flat_count[r->side] += r->leaves[k].count;
-			at->used = true;
+			*(leaf->below ? &at->cum_count[r->side] : &at->flat_count[r->side]) += leaf->count;
 		}
 	}
 	for (size_t i = tree->paths_n; i > 0; i--) {
@@ -51,8 +50,6 @@ static int sum_up(const struct pd_calltree *tree, const struct pd_comparison *c,
 			if (caller)
 				caller->cum_count[side] += at->cum_count[side];
 		}
-		if (caller)
-			caller->used |= at->used;
 	}
 	return 0;
 }
@@ -108,7 +105,7 @@ struct maker {
 	struct pd_comparison *c;
 	struct sums *sums;
 	struct pd_row *rows;
-	uint32_t *index;  /* in comparison->paths; PP_NONE: unused */
+	uint32_t *index;  /* in comparison->paths */
 	uint32_t *other;  /* by frame: the other name of a renamed one */
 };
 
@@ -129,7 +126,7 @@ static int by_change(const void *left, const void *right)
 	return pp_frames_cmp(a->frames, a->frame, b->frame);
 }
 
-/* Used paths, those of one caller in the order that is printed: child[path] and child[paths_n] of none are the
+/* The paths of one caller in the order that is printed: child[path] and child[paths_n] of none are the
  * first, next[path] those after it. */
 static int list_children(const struct maker *m, uint32_t *child, uint32_t *next, struct pp_error *err)
 {
@@ -140,8 +137,7 @@ static int list_children(const struct maker *m, uint32_t *child, uint32_t *next,
 		return no_memory(err);
 	for (size_t i = 0; i < paths_n; i++) {
 		const struct pd_row *row = &m->rows[i];
-		if (m->sums[i].used)
-			ranked[n++] = (struct ranked){m->c->frames, pp_abs_i64(row->cum[1] - row->cum[0]),
+		ranked[n++] = (struct ranked){m->c->frames, pp_abs_i64(row->cum[1] - row->cum[0]),
 			                              pp_abs_i64(row->flat[1] - row->flat[0]), row->frame, (uint32_t)i};
 	}
 	qsort(ranked, n, sizeof(*ranked), by_change);
@@ -191,15 +187,12 @@ static int order_paths(struct maker *m, struct pp_error *err)
 
 /* ---- tests ---- */
 
-/* Paths with samples enough to be tested, as if they were rows of a comparison of their own. A path's callers have
- * at least its samples, so they are with it. */
+/* Paths as if they were the rows of a comparison of their own. */
 struct tested {
 	struct pd_comparison view; /* borrows all but its rows */
 	struct pd_matrix matrix;   /* borrows all but flat and cum */
-	uint32_t *path;            /* by row: in comparison->paths */
-	uint32_t *row;             /* by path of comparison->paths, or PP_NONE */
-	uint32_t *parent;          /* by row: a row */
-	double *flat, *cum, *within; /* by row: p, then q */
+	uint32_t *parent;
+	double *flat, *cum, *within; /* p, then q */
 };
 
 static void tested_release(struct tested *t)
@@ -207,88 +200,67 @@ static void tested_release(struct tested *t)
 	free(t->view.rows);
 	free(t->matrix.flat);
 	free(t->matrix.cum);
-	free(t->path);
-	free(t->row);
 	free(t->parent);
 	free(t->flat);
 	free(t->cum);
 	free(t->within);
 }
 
-static int choose_tested(struct tested *t, const struct pd_comparison *c, struct pp_error *err)
+static int view_paths(struct tested *t, const struct pd_comparison *c, struct pp_error *err)
 {
 	size_t n = c->paths_n + 1;
 
 	t->view = *c;
-	t->view.rows = NULL;
-	t->view.rows_n = 0;
-	t->path = malloc(n * sizeof(*t->path));
-	t->row = malloc(n * sizeof(*t->row));
-	t->parent = malloc(n * sizeof(*t->parent));
-	if (!t->path || !t->row || !t->parent)
-		return no_memory(err);
-	for (size_t i = 0; i < c->paths_n; i++) {
-		const struct pd_path *path = &c->paths[i];
-		t->row[i] = PP_NONE;
-		if (!(path->row.cum_count[0] + path->row.cum_count[1] >= fmax(c->min_count, 1)))
-			continue;
-		t->row[i] = (uint32_t)t->view.rows_n;
-		t->path[t->view.rows_n] = (uint32_t)i;
-		t->parent[t->view.rows_n++] = path->parent == PP_NONE ? PD_TREE_ROOT : t->row[path->parent];
-	}
-	n = t->view.rows_n + 1;
+	t->view.rows_n = c->paths_n;
 	t->view.rows = malloc(n * sizeof(*t->view.rows));
+	t->parent = malloc(n * sizeof(*t->parent));
 	t->flat = malloc(n * sizeof(*t->flat));
 	t->cum = malloc(n * sizeof(*t->cum));
 	t->within = malloc(n * sizeof(*t->within));
-	if (!t->view.rows || !t->flat || !t->cum || !t->within)
+	if (!t->view.rows || !t->parent || !t->flat || !t->cum || !t->within)
 		return no_memory(err);
-	for (size_t i = 0; i < t->view.rows_n; i++)
-		t->view.rows[i] = c->paths[t->path[i]].row;
+	for (size_t i = 0; i < c->paths_n; i++) {
+		t->view.rows[i] = c->paths[i].row;
+		t->parent[i] = c->paths[i].parent == PP_NONE ? PD_TREE_ROOT : c->paths[i].parent;
+	}
 	return 0;
 }
 
-/* The samples of one replicate by path, summed up to callers; those of tested ones go into a column. */
-static void fill_column(struct tested *t, const struct maker *m, size_t column, const struct pd_replicate *r,
-                        double *flat, double *cum)
+/* The samples of one replicate by path, summed up to callers. */
+static void fill_column(struct pd_matrix *matrix, const struct maker *m, size_t column, const struct pd_replicate *r)
 {
 	const struct pd_comparison *c = m->c;
+	size_t stride = matrix->columns_n;
+	double *flat = matrix->flat + column, *cum = matrix->cum + column;
 
-	memset(flat, 0, c->paths_n * sizeof(*flat));
-	memset(cum, 0, c->paths_n * sizeof(*cum));
-	for (size_t k = 0; k < r->leaves_n; k++)
-		flat[m->index[r->leaves[k].path]] += r->leaves[k].count;
-	for (size_t i = c->paths_n; i > 0; i--) {
-		cum[i - 1] += flat[i - 1];
-		if (c->paths[i - 1].parent != PP_NONE)
-			cum[c->paths[i - 1].parent] += cum[i - 1];
+	for (size_t k = 0; k < r->leaves_n; k++) {
+		size_t cell = m->index[r->leaves[k].path] * stride;
+		*(r->leaves[k].below ? &cum[cell] : &flat[cell]) += r->leaves[k].count;
 	}
-	for (size_t i = 0; i < t->view.rows_n; i++) {
-		t->matrix.flat[i * t->matrix.columns_n + column] = flat[t->path[i]];
-		t->matrix.cum[i * t->matrix.columns_n + column] = cum[t->path[i]];
+	for (size_t i = c->paths_n; i > 0; i--) {
+		size_t cell = (i - 1) * stride;
+		cum[cell] += flat[cell];
+		if (c->paths[i - 1].parent != PP_NONE)
+			cum[c->paths[i - 1].parent * stride] += cum[cell];
 	}
 }
 
 static int make_matrix(struct tested *t, const struct maker *m, const struct pd_matrix *rows, struct pp_error *err)
 {
-	size_t cells = 0, n = m->c->paths_n + 1;
-	double *flat, *cum;
+	size_t cells = 0;
 
 	t->matrix = *rows;
 	t->matrix.rows_n = t->view.rows_n;
 	t->matrix.flat = t->matrix.cum = NULL;
 	if (pd_matrix_cells(t->matrix.rows_n, t->matrix.columns_n, &cells, err) != 0)
 		return -1;
-	t->matrix.flat = malloc(cells * sizeof(*t->matrix.flat));
-	t->matrix.cum = malloc(cells * sizeof(*t->matrix.cum));
-	flat = malloc(n * sizeof(*flat));
-	cum = malloc(n * sizeof(*cum));
-	int status = t->matrix.flat && t->matrix.cum && flat && cum ? 0 : no_memory(err);
-	for (size_t j = 0; j < t->matrix.columns_n && status == 0; j++)
-		fill_column(t, m, j, &m->c->replicates[t->matrix.replicate[j]], flat, cum);
-	free(flat);
-	free(cum);
-	return status;
+	t->matrix.flat = calloc(cells, sizeof(*t->matrix.flat));
+	t->matrix.cum = calloc(cells, sizeof(*t->matrix.cum));
+	if (!t->matrix.flat || !t->matrix.cum)
+		return no_memory(err);
+	for (size_t j = 0; j < t->matrix.columns_n; j++)
+		fill_column(&t->matrix, m, j, &m->c->replicates[t->matrix.replicate[j]]);
+	return 0;
 }
 
 /* Where a path calls nothing, its own cost and all of its cost are one question. */
@@ -312,7 +284,7 @@ static int correct(struct tested *t, const struct pd_comparison *c, struct pp_er
 static void store_results(const struct tested *t, struct pd_comparison *c)
 {
 	for (size_t i = 0; i < t->view.rows_n; i++) {
-		struct pd_path *path = &c->paths[t->path[i]];
+		struct pd_path *path = &c->paths[i];
 		path->row = t->view.rows[i];
 		path->row.q_cum = t->cum[i];
 		path->row.q_flat = is_one_question(&path->row) ? t->cum[i] : t->flat[i];
@@ -340,14 +312,14 @@ static int find_deepest(struct pd_comparison *c, struct pp_error *err)
 
 static int test_paths(struct maker *m, const struct pd_matrix *rows, struct pp_error *err)
 {
-	struct tested t = {.path = NULL};
+	struct tested t = {.parent = NULL};
 	int status = -1;
 
 	for (size_t i = 0; i < m->c->paths_n; i++)
 		pd_row_untested(&m->c->paths[i].row);
 	if (m->c->noise == PD_NOISE_UNKNOWN)
 		return 0;
-	if (choose_tested(&t, m->c, err) == 0 && make_matrix(&t, m, rows, err) == 0 &&
+	if (view_paths(&t, m->c, err) == 0 && make_matrix(&t, m, rows, err) == 0 &&
 	    pd_test_values(&t.view, &t.matrix, err) == 0 && correct(&t, m->c, err) == 0) {
 		store_results(&t, m->c);
 		status = find_deepest(m->c, err);
@@ -370,7 +342,7 @@ static int make_rows(struct maker *m, struct pp_error *err)
 
 int pd_calltree_finish(struct pd_calltree *tree, struct pd_comparison *c, const struct pd_matrix *rows, struct pp_error *err)
 {
-	if (ct_join_renamed(tree, c, err) != 0)
+	if (ct_join_renamed(tree, c, err) != 0 || ct_prune_small(tree, c, err) != 0)
 		return -1;
 	size_t n = tree->paths_n + 1;
 	struct maker m = {.tree = tree, .c = c};

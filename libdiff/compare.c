@@ -1,5 +1,6 @@
 #include "libdiff/compare.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 /* Of fewer samples nothing can be told, and dispersion is learned badly. */
 #define MIN_COUNT_ALONE 10
 #define MIN_COUNT_REPLICATES 20
+/* Of all samples: big profiles have millions of paths that nobody would look at. */
+#define LEAST_PATH_SHARE 1e-4
 
 /* Labels by which exporters tell instances apart; the first that a profile has is taken. */
 static const char *const instance_keys[] = {"pod", "instance", "hostname", "host"};
@@ -358,13 +361,18 @@ static int scale_rows(struct pd_comparison *c, struct pp_error *err)
 
 /* Normalises and tests. Sums of fractions depend on their order, so rows stand in one that no order of files or
  * samples changes. */
-static int weigh_rows(struct pd_comparison *c, struct pd_calltree *tree, struct pp_error *err)
+static int weigh_rows(struct pd_compare *compare, struct pp_error *err)
 {
+	struct pd_comparison *c = compare->result;
+	struct pd_calltree *tree = compare->tree;
 	size_t frames_n = pp_frames_count(c->frames);
 	uint32_t *row_of = malloc((frames_n + 1) * sizeof(*row_of));
 	struct pd_matrix matrix = {0};
 	int status = row_of ? pd_sort_by_identity(c, err) : no_memory(err);
 
+	c->path_min_count = c->counts_measured ? c->min_count : 0;
+	if (c->counts_measured && compare->options.min_count <= 0)
+		c->path_min_count = fmax(c->min_count, LEAST_PATH_SHARE * (c->total_count[0] + c->total_count[1]));
 	for (size_t f = 0; f < frames_n && status == 0; f++)
 		row_of[f] = PP_NONE;
 	for (size_t i = 0; i < c->rows_n && status == 0; i++)
@@ -389,7 +397,7 @@ struct pd_comparison *pd_compare_finish(struct pd_compare *compare, struct pp_er
 		qsort(c->replicates, c->replicates_n, sizeof(*c->replicates), by_side_and_content);
 	if (require_both_sides(c, err) != 0 || unify_units(c, err) != 0 ||
 	    pd_identify_finish(compare->identify, c, err) != 0 || join_rows(c, err) != 0 || pd_identify_mark(c, err) != 0 ||
-	    weigh_rows(c, compare->tree, err) != 0 || pd_sort_by_change(c, err) != 0)
+	    weigh_rows(compare, err) != 0 || pd_sort_by_change(c, err) != 0)
 		return NULL;
 	for (int side = 0; side < 2; side++)
 		c->instances_n[side] = pp_intern_count(compare->instances[side]);

@@ -34,7 +34,8 @@ struct pd_options {
 	const char *lens;        /* Pyroscope's five-part id; NULL: by sample_type */
 	struct pp_limits limits;
 	double min_count;        /* frames with fewer samples on both sides together get no test; 0: 10 of one
-	                          * profile against one, 20 with replicates */
+	                          * profile against one, 20 with replicates. Paths with fewer are left out; 0: also those
+	                          * with less than a ten-thousandth of all samples */
 	unsigned rules;          /* by which renamed frames are joined: bits of enum pd_rule */
 	bool match;              /* look for renamed functions by their callers and callees, too */
 	bool fold_matches;       /* and join what is found so */
@@ -52,6 +53,7 @@ struct pd_overlap {
 /* What a profile spends at the end of a path of calls; path is of the tree under construction. */
 struct pd_leaf {
 	uint32_t path;
+	bool below;   /* not at its end, but on paths that begin with it and are no rows */
 	int64_t value;
 	double count;
 };
@@ -221,6 +223,7 @@ struct pd_comparison {
 	double any_p;                    /* of "nothing changed at all"; NAN: nothing was tested */
 	double total_p;                  /* of equal totals; NAN: not tested, or equal by the normalisation */
 	struct pd_estimate total_estimate;
+	double path_min_count;           /* samples that a path needs to be in paths; none where they are not counted */
 	struct pd_path *paths;           /* with options.call_tree: callers first, and right after a path those that
 	                                  * begin with it; of one caller by |delta_cum| desc, |delta_flat| desc, frame */
 	size_t paths_n;

@@ -160,7 +160,7 @@ fresh 1 1 0"
 
 	run tool pprof-diff --call-tree --format table c.tsv d.tsv
 	status_is 0
-	has "Paths of calls: on or below 6 of the 8 that are tested, of 8, something changed; * marks the deepest that did: 3"
+	has "Paths of calls: on or below 6 of the 8 with at least 10 samples something changed; * marks the deepest that did: 3"
 	has "  *   hash"
 	run tool pprof-diff --call-tree --format json c.tsv d.tsv
 	[ "$(jq -r '[.call_tree[] | select(.deepest == "deepest") | .name] | join(" ")' <<<"$output")" = "hash rank sort" ]
@@ -171,7 +171,16 @@ fresh 1 1 0"
 	run tool pprof-diff --call-tree c.tsv c.tsv
 	[ "${#lines[@]}" -eq 1 ]
 	run tool pprof-diff --call-tree --format table c.tsv c.tsv
-	has "Paths of calls: no change on any of the 7 that are tested, of 7"
+	has "Paths of calls: no change on any of the 7 with at least 10 samples"
+	# What is below that is in the cost of its callers.
+	run tool pprof-diff --call-tree --min-samples 700 --all --format tsv c.tsv d.tsv
+	[ "$(cut -f 1,2,4,5,9 <<<"$output")" = "baseline_flat${TAB}incident_flat${TAB}baseline_cum${TAB}incident_cum${TAB}name
+0${TAB}0${TAB}21500000000${TAB}25500000000${TAB}main
+0${TAB}0${TAB}7000000000${TAB}11000000000${TAB}login
+4000000000${TAB}8000000000${TAB}4000000000${TAB}8000000000${TAB}hash
+3500000000${TAB}3500000000${TAB}14500000000${TAB}14500000000${TAB}search
+6000000000${TAB}3000000000${TAB}6000000000${TAB}3000000000${TAB}rank
+5000000000${TAB}5000000000${TAB}5000000000${TAB}5000000000${TAB}hash" ]
 	run tool pprof-diff --call-tree --control c.tsv --baseline c.tsv --incident d.tsv
 	status_is 2
 	run tool pprof-diff --call-tree --format pprof c.tsv d.tsv

@@ -147,6 +147,7 @@ static struct pd_comparison *compare(const struct stack *stacks, size_t n, int p
 	struct pd_options options = PD_OPTIONS_DEFAULT;
 	struct pp_error err = PP_ERROR_INIT;
 	options.call_tree = true;
+	options.min_count = 1;
 	struct pd_compare *compare = pd_compare_new(&options, &err);
 	assert_non_null(compare);
 	for (int i = 0; i < 2 * pods; i++) {
@@ -290,7 +291,7 @@ static void a_tree_without_end_is_refused(void **state)
 	struct pd_options options = PD_OPTIONS_DEFAULT;
 	struct pp_error err = PP_ERROR_INIT;
 	options.call_tree = true;
-	options.limits.model_bytes = 4096; /* four paths */
+	options.limits.model_bytes = 512; /* eight paths */
 	struct pd_compare *compare = pd_compare_new(&options, &err);
 	struct pp_profile *profile = make(shop, PP_COUNT(shop), 0, 0, false);
 	(void)state;
