@@ -107,6 +107,33 @@ static void *object_new(size_t n, struct pp_error *err)
 	return object;
 }
 
+/* Adds one row to an object; state is what the reader of a kind of file keeps between rows. */
+typedef int (*row_fn)(void *object, const struct rows *rows, void *state, struct pp_error *err);
+
+/* A new object of n bytes, with all rows of the text added; NULL with *err. */
+static void *parse_rows(struct pp_str text, size_t n, row_fn add, void *state, struct pp_error *err)
+{
+	void *object = object_new(n, err);
+	struct rows *rows = calloc(1, sizeof(*rows));
+	struct pp_arena *arena = NULL;
+	int got = -1;
+
+	if (object)
+		memcpy(&arena, object, sizeof(arena));
+	if (!object || !rows)
+		no_memory(err);
+	else if (rows_open(rows, text, arena, err) == 0)
+		while ((got = rows_next(rows, err)) == 1 && add(object, rows, state, err) == 0)
+			;
+	if (rows)
+		pp_lines_free(rows->lines);
+	free(rows);
+	if (got == 0)
+		return object;
+	pp_arena_free(arena);
+	return NULL;
+}
+
 /* ---- key, value ---- */
 
 static bool is_key(struct pp_str text)
@@ -119,8 +146,11 @@ static bool is_key(struct pp_str text)
 	return true;
 }
 
-static int add_fact(struct pd_facts *facts, size_t *capacity, const struct rows *rows, struct pp_error *err)
+/* state: the capacity of the array. */
+static int add_fact(void *object, const struct rows *rows, void *state, struct pp_error *err)
 {
+	struct pd_facts *facts = object;
+
 	if (rows->n != 2)
 		return pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "line %u: expected key and value, found %zu column%s", rows->line,
 		               rows->n, rows->n == 1 ? "" : "s");
@@ -130,7 +160,7 @@ static int add_fact(struct pd_facts *facts, size_t *capacity, const struct rows 
 		if (strcmp(facts->facts[i].key, rows->fields[0].ptr) == 0)
 			return pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "line %u: '%s' was given on line %u already", rows->line,
 			               rows->fields[0].ptr, facts->facts[i].line);
-	if (grow(facts->arena, (void **)&facts->facts, capacity, facts->facts_n, sizeof(*facts->facts), UNIQUE_MAX, err))
+	if (grow(facts->arena, (void **)&facts->facts, state, facts->facts_n, sizeof(*facts->facts), UNIQUE_MAX, err))
 		return -1;
 	facts->facts[facts->facts_n++] = (struct pd_fact){rows->fields[0].ptr, rows->fields[1].ptr, rows->line};
 	return 0;
@@ -138,30 +168,9 @@ static int add_fact(struct pd_facts *facts, size_t *capacity, const struct rows 
 
 struct pd_facts *pd_facts_parse(struct pp_str text, struct pp_error *err)
 {
-	struct pd_facts *facts = object_new(sizeof(*facts), err);
-	struct rows *rows = calloc(1, sizeof(*rows));
 	size_t capacity = 0;
-	int got = -1;
 
-	if (!facts || !rows) {
-		no_memory(err);
-		goto done;
-	}
-	if (rows_open(rows, text, facts->arena, err))
-		goto done;
-	while ((got = rows_next(rows, err)) == 1)
-		if (add_fact(facts, &capacity, rows, err)) {
-			got = -1;
-			break;
-		}
-done:
-	if (rows)
-		pp_lines_free(rows->lines);
-	free(rows);
-	if (got == 0)
-		return facts;
-	pd_facts_free(facts);
-	return NULL;
+	return parse_rows(text, sizeof(struct pd_facts), add_fact, &capacity, err);
 }
 
 void pd_facts_free(struct pd_facts *facts)
@@ -245,11 +254,13 @@ int pd_facts_window(const struct pd_facts *facts, const char *name, struct pd_wi
 struct load_columns {
 	int side, pod, version, window, total;
 	size_t n;
+	bool read;       /* the header row was */
+	size_t capacity; /* of the rows */
 };
 
 static int load_header(struct pd_load *load, const struct rows *rows, struct load_columns *columns, struct pp_error *err)
 {
-	*columns = (struct load_columns){-1, -1, -1, -1, -1, rows->n};
+	*columns = (struct load_columns){-1, -1, -1, -1, -1, rows->n, true, 0};
 	for (size_t i = 0; i < rows->n; i++) {
 		const char *name = rows->fields[i].ptr;
 		int *known = strcmp(name, "side") == 0      ? &columns->side
@@ -308,8 +319,7 @@ static int load_number(const struct rows *rows, size_t column, double *value, st
 	               rows->fields[column].ptr);
 }
 
-static int add_load(struct pd_load *load, size_t *capacity, const struct rows *rows, const struct load_columns *columns,
-                    struct pp_error *err)
+static int add_load_row(struct pd_load *load, const struct rows *rows, struct load_columns *columns, struct pp_error *err)
 {
 	static const char *const sides[] = {"baseline", "incident", "control"};
 	struct pd_load_row row = {.pod = "", .version = "", .line = rows->line};
@@ -343,42 +353,27 @@ static int add_load(struct pd_load *load, size_t *capacity, const struct rows *r
 		if (load->rows[i].side == row.side && strcmp(load->rows[i].pod, row.pod) == 0 && row.pod[0])
 			return pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "line %u: %s %s was given on line %u already", rows->line,
 			               sides[side], row.pod, load->rows[i].line);
-	if (grow(load->arena, (void **)&load->rows, capacity, load->rows_n, sizeof(*load->rows), UNIQUE_MAX, err))
+	if (grow(load->arena, (void **)&load->rows, &columns->capacity, load->rows_n, sizeof(*load->rows), UNIQUE_MAX, err))
 		return -1;
 	load->rows[load->rows_n++] = row;
 	return 0;
 }
 
+static int add_load(void *object, const struct rows *rows, void *state, struct pp_error *err)
+{
+	struct load_columns *columns = state;
+
+	return columns->read ? add_load_row(object, rows, columns, err) : load_header(object, rows, columns, err);
+}
+
 struct pd_load *pd_load_parse(struct pp_str text, struct pp_error *err)
 {
-	struct pd_load *load = object_new(sizeof(*load), err);
-	struct rows *rows = calloc(1, sizeof(*rows));
-	struct load_columns columns;
-	size_t capacity = 0;
-	int got = -1;
+	struct load_columns columns = {.read = false};
+	struct pd_load *load = parse_rows(text, sizeof(*load), add_load, &columns, err);
 
-	if (!load || !rows) {
-		no_memory(err);
-		goto done;
-	}
-	if (rows_open(rows, text, load->arena, err))
-		goto done;
-	got = rows_next(rows, err);
-	if (got == 0)
-		got = pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "no header row");
-	if (got < 0 || (got = load_header(load, rows, &columns, err)) < 0)
-		goto done;
-	while ((got = rows_next(rows, err)) == 1)
-		if (add_load(load, &capacity, rows, &columns, err)) {
-			got = -1;
-			break;
-		}
-done:
-	if (rows)
-		pp_lines_free(rows->lines);
-	free(rows);
-	if (got == 0)
+	if (!load || columns.read)
 		return load;
+	pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "no header row");
 	pd_load_free(load);
 	return NULL;
 }
@@ -419,11 +414,23 @@ const struct pd_load_row *pd_load_find(const struct pd_load *load, enum pd_load_
 
 /* ---- symptoms.tsv ---- */
 
-static int add_symptom(struct pd_symptoms *symptoms, size_t *capacity, const struct rows *rows, struct pp_error *err)
+struct symptom_rows {
+	bool any;        /* a row was read: the next is no header */
+	size_t capacity;
+};
+
+static int add_symptom(void *object, const struct rows *rows, void *state, struct pp_error *err)
 {
 	static const char *const bearings[] = {"supports", "contradicts", "context"};
+	struct pd_symptoms *symptoms = object;
+	struct symptom_rows *read = state;
 	size_t bearing = 0;
+	bool header = !read->any && rows->n >= 2 && strcmp(rows->fields[0].ptr, "source") == 0 &&
+	              strcmp(rows->fields[1].ptr, "claim") == 0;
 
+	read->any = true;
+	if (header)
+		return 0;
 	if (rows->n < 3 || rows->n > 4)
 		return pp_fail(err, PP_EFORMAT, PP_NO_OFFSET, "line %u: expected source, claim, supports or contradicts, link; "
 		               "found %zu column%s", rows->line, rows->n, rows->n == 1 ? "" : "s");
@@ -434,7 +441,7 @@ static int add_symptom(struct pd_symptoms *symptoms, size_t *capacity, const str
 		               rows->fields[2].ptr);
 	if (!rows->fields[0].len || !rows->fields[1].len)
 		return bad_line(rows->line, err, "source and claim must not be empty");
-	if (grow(symptoms->arena, (void **)&symptoms->rows, capacity, symptoms->rows_n, sizeof(*symptoms->rows), ROWS_MAX,
+	if (grow(symptoms->arena, (void **)&symptoms->rows, &read->capacity, symptoms->rows_n, sizeof(*symptoms->rows), ROWS_MAX,
 	         err))
 		return -1;
 	symptoms->rows[symptoms->rows_n++] =
@@ -445,35 +452,9 @@ static int add_symptom(struct pd_symptoms *symptoms, size_t *capacity, const str
 
 struct pd_symptoms *pd_symptoms_parse(struct pp_str text, struct pp_error *err)
 {
-	struct pd_symptoms *symptoms = object_new(sizeof(*symptoms), err);
-	struct rows *rows = calloc(1, sizeof(*rows));
-	size_t capacity = 0;
-	bool first = true;
-	int got = -1;
+	struct symptom_rows read = {.any = false};
 
-	if (!symptoms || !rows) {
-		no_memory(err);
-		goto done;
-	}
-	if (rows_open(rows, text, symptoms->arena, err))
-		goto done;
-	while ((got = rows_next(rows, err)) == 1) {
-		bool header = first && rows->n >= 2 && strcmp(rows->fields[0].ptr, "source") == 0 &&
-		              strcmp(rows->fields[1].ptr, "claim") == 0;
-		first = false;
-		if (!header && add_symptom(symptoms, &capacity, rows, err)) {
-			got = -1;
-			break;
-		}
-	}
-done:
-	if (rows)
-		pp_lines_free(rows->lines);
-	free(rows);
-	if (got == 0)
-		return symptoms;
-	pd_symptoms_free(symptoms);
-	return NULL;
+	return parse_rows(text, sizeof(struct pd_symptoms), add_symptom, &read, err);
 }
 
 void pd_symptoms_free(struct pd_symptoms *symptoms)
@@ -484,37 +465,24 @@ void pd_symptoms_free(struct pd_symptoms *symptoms)
 
 /* ---- changed.txt ---- */
 
+/* state: the capacity of the array. */
+static int add_changed(void *object, const struct rows *rows, void *state, struct pp_error *err)
+{
+	struct pd_changed *changed = object;
+
+	if (rows->n != 1)
+		return bad_line(rows->line, err, "more than one column");
+	if (grow(changed->arena, (void **)&changed->names, state, changed->names_n, sizeof(*changed->names), ROWS_MAX, err))
+		return -1;
+	changed->names[changed->names_n++] = rows->fields[0].ptr;
+	return 0;
+}
+
 struct pd_changed *pd_changed_parse(struct pp_str text, struct pp_error *err)
 {
-	struct pd_changed *changed = object_new(sizeof(*changed), err);
-	struct rows *rows = calloc(1, sizeof(*rows));
 	size_t capacity = 0;
-	int got = -1;
 
-	if (!changed || !rows) {
-		no_memory(err);
-		goto done;
-	}
-	if (rows_open(rows, text, changed->arena, err))
-		goto done;
-	while ((got = rows_next(rows, err)) == 1) {
-		if (rows->n != 1)
-			got = bad_line(rows->line, err, "more than one column");
-		else if (grow(changed->arena, (void **)&changed->names, &capacity, changed->names_n, sizeof(*changed->names),
-		              ROWS_MAX, err))
-			got = -1;
-		if (got < 0)
-			break;
-		changed->names[changed->names_n++] = rows->fields[0].ptr;
-	}
-done:
-	if (rows)
-		pp_lines_free(rows->lines);
-	free(rows);
-	if (got == 0)
-		return changed;
-	pd_changed_free(changed);
-	return NULL;
+	return parse_rows(text, sizeof(struct pd_changed), add_changed, &capacity, err);
 }
 
 void pd_changed_free(struct pd_changed *changed)
