@@ -50,22 +50,10 @@ static void fail(struct export *export, enum cli_status outcome, const char *wha
 /* With span ids only SelectMergeStacktraces will do; everywhere else SelectMergeProfile knows more servers. */
 static void ask_for_spans(struct export_part *part)
 {
-	const struct question *question = &part->question;
 	Pyro__SelectMergeStacktracesRequest *request = &part->request.stacktraces;
 	bool failed;
 
-	pyro__select_merge_stacktraces_request__init(request);
-	request->profile_typeid = rpc_text(question->type);
-	request->label_selector = rpc_text(question->selector);
-	request->start = question->window.from_ms;
-	request->end = question->window.to_ms;
-	request->max_nodes = (int64_t)question->max_nodes;
-	request->format = PYRO__PROFILE_FORMAT__PROFILE_FORMAT_PPROF;
-	request->stack_trace_selector = scope_stack_make(&question->scope, &part->stack, &failed);
-	request->n_profile_id_selector = question->scope.profiles.n;
-	request->profile_id_selector = rpc_texts(&question->scope.profiles);
-	request->n_span_selector = question->scope.spans.n;
-	request->span_selector = rpc_texts(&question->scope.spans);
+	scope_fill_stacktraces(&part->question, PYRO__PROFILE_FORMAT__PROFILE_FORMAT_PPROF, request, &part->stack, &failed);
 	part->call.method = "SelectMergeStacktraces";
 	part->call.request = &request->base;
 	part->call.response = &pyro__select_merge_stacktraces_response__descriptor;

@@ -42,20 +42,7 @@ static enum cli_status ask(struct server *server, const struct question *questio
 	Pyro__SelectMergeStacktracesRequest *request = &flame->request;
 	bool failed;
 
-	pyro__select_merge_stacktraces_request__init(request);
-	request->profile_typeid = rpc_text(question->type);
-	request->label_selector = rpc_text(question->selector);
-	request->start = question->window.from_ms;
-	request->end = question->window.to_ms;
-	request->max_nodes = (int64_t)question->max_nodes;
-	request->format = format;
-	request->stack_trace_selector = scope_stack_make(&question->scope, &flame->stack, &failed);
-	request->n_profile_id_selector = question->scope.profiles.n;
-	request->profile_id_selector = rpc_texts(&question->scope.profiles);
-	request->n_trace_id_selector = question->scope.traces.n;
-	request->trace_id_selector = rpc_texts(&question->scope.traces);
-	request->n_span_selector = question->scope.spans.n;
-	request->span_selector = rpc_texts(&question->scope.spans);
+	scope_fill_stacktraces(question, format, request, &flame->stack, &failed);
 	flame->graph = NULL;
 	flame->dot = NULL;
 	flame->call = (struct rpc_call){.method = "SelectMergeStacktraces", .request = &request->base,

@@ -199,29 +199,11 @@ static void unreadable(struct rpc_call *call, const char *reason)
 	snprintf(call->why, sizeof(call->why), "the answer cannot be read: %s", reason);
 }
 
-/* The export inside of a JSON answer → profile.proto. */
-static int export_from_json(struct rpc_call *call, const struct pp_json_value *root, struct pp_error *err)
+/* A message in JSON as binary, in the arena. */
+static int pack_json(struct rpc_call *call, const ProtobufCMessageDescriptor *descriptor, const struct pp_json_value *root,
+                     ProtobufCAllocator *allocator, struct pp_str *out, struct pp_error *err)
 {
-	ProtobufCAllocator allocator = allocator_of(call->arena);
-	ProtobufCMessage *profile = pbjson_message(&pyro__profile__descriptor, root, &allocator, err);
-
-	if (!profile)
-		return -1;
-	size_t n = protobuf_c_message_get_packed_size(profile);
-	uint8_t *bytes = pp_arena_alloc(call->arena, n);
-	if (!bytes)
-		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
-	protobuf_c_message_pack(profile, bytes);
-	call->export = (struct pp_str){(const char *)bytes, n};
-	return 0;
-}
-
-/* The JSON of a SelectMergeStacktraces answer has its export as an object, not as bytes: it is made into
- * what the binary answer would hold. */
-static int stacktraces_from_json(struct rpc_call *call, const struct pp_json_value *root, struct pp_error *err)
-{
-	ProtobufCAllocator allocator = allocator_of(call->arena);
-	ProtobufCMessage *message = pbjson_message(&pyro__select_merge_stacktraces_profile__descriptor, root, &allocator, err);
+	ProtobufCMessage *message = pbjson_message(descriptor, root, allocator, err);
 
 	if (!message)
 		return -1;
@@ -230,7 +212,20 @@ static int stacktraces_from_json(struct rpc_call *call, const struct pp_json_val
 	if (!bytes)
 		return pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
 	protobuf_c_message_pack(message, bytes);
-	call->answer = protobuf_c_message_unpack(call->response, &allocator, n, bytes);
+	*out = (struct pp_str){(const char *)bytes, n};
+	return 0;
+}
+
+/* The JSON of a SelectMergeStacktraces answer has its export as an object, not as bytes: it is made into
+ * what the binary answer would hold. */
+static int stacktraces_from_json(struct rpc_call *call, const struct pp_json_value *root, ProtobufCAllocator *allocator,
+                                 struct pp_error *err)
+{
+	struct pp_str bytes;
+
+	if (pack_json(call, &pyro__select_merge_stacktraces_profile__descriptor, root, allocator, &bytes, err) != 0)
+		return -1;
+	call->answer = protobuf_c_message_unpack(call->response, allocator, bytes.len, (const uint8_t *)bytes.ptr);
 	return call->answer ? 0 : pp_fail(err, PP_ENOMEM, PP_NO_OFFSET, "no memory");
 }
 
@@ -244,9 +239,9 @@ static int read_json(struct rpc_call *call, struct pp_str body, struct pp_error 
 		return -1;
 	const struct pp_json_value *root = pp_json_root(json);
 	if (call->wants_export) {
-		result = export_from_json(call, root, err);
+		result = pack_json(call, &pyro__profile__descriptor, root, &allocator, &call->export, err);
 	} else if (pp_json_get(root, "pprof")) {
-		result = stacktraces_from_json(call, root, err);
+		result = stacktraces_from_json(call, root, &allocator, err);
 	} else {
 		call->answer = pbjson_message(call->response, root, &allocator, err);
 		result = call->answer ? 0 : -1;

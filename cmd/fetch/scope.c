@@ -83,6 +83,27 @@ void scope_stack_release(struct scope_stack *stack)
 	free(stack->site_pointers);
 }
 
+void scope_fill_stacktraces(const struct question *question, Pyro__ProfileFormat format, Pyro__SelectMergeStacktracesRequest *request,
+                            struct scope_stack *stack, bool *failed)
+{
+	const struct scope *scope = &question->scope;
+
+	pyro__select_merge_stacktraces_request__init(request);
+	request->profile_typeid = rpc_text(question->type);
+	request->label_selector = rpc_text(question->selector);
+	request->start = question->window.from_ms;
+	request->end = question->window.to_ms;
+	request->max_nodes = (int64_t)question->max_nodes;
+	request->format = format;
+	request->stack_trace_selector = scope_stack_make(scope, stack, failed);
+	request->n_profile_id_selector = scope->profiles.n;
+	request->profile_id_selector = rpc_texts(&scope->profiles);
+	request->n_trace_id_selector = scope->traces.n;
+	request->trace_id_selector = rpc_texts(&scope->traces);
+	request->n_span_selector = scope->spans.n;
+	request->span_selector = rpc_texts(&scope->spans);
+}
+
 /* ---- the proof ---- */
 
 struct part {

@@ -42,6 +42,9 @@ struct scope_stack {
 /* NULL when no function is asked for, or without memory (*failed). Release in either case. */
 Pyro__StackTraceSelector *scope_stack_make(const struct scope *scope, struct scope_stack *stack, bool *failed);
 void scope_stack_release(struct scope_stack *stack);
+/* A question of SelectMergeStacktraces, whole; all is borrowed from it and from stack. */
+void scope_fill_stacktraces(const struct question *question, Pyro__ProfileFormat format, Pyro__SelectMergeStacktracesRequest *request,
+                            struct scope_stack *stack, bool *failed);
 
 /* Proves that an answer of scoped_total obeyed the question's scope. ask() gets the total of a question in the same way
  * as the answer was got: CLI_OK with *total, CLI_EMPTY, or a failure that it has said. For each part of the scope: the

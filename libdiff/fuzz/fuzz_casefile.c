@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "libdiff/casefile.h"
+#include "libdiff/provenance.h"
 #include "libdiff/utctime.h"
 
 bool fuzz_seed(unsigned i, struct pp_buf *out)
@@ -13,6 +13,7 @@ bool fuzz_seed(unsigned i, struct pp_buf *out)
 		"incident_from\t2026-11-25T14:00:00Z\nincident_to\t2026-11-25T15:30:00.5+01:00\n",
 		"side\tpod\twindow_s\trequests\t/a\t/b\nbaseline\tp1\t10.5\t30\t10\t20\nincident\tp1\t10\t7\t7\t0\n",
 		"source\tclaim\tbearing\tlink\nalert\tCPU\\tup\tsupports\thttp://x\nlog\tnone\tcontradicts\n",
+		"from\t2026-11-25T14:00:00Z\nto\t2026-11-25T15:00:00Z\nmax_nodes\t9\ncoverage_steps\t240\ncoverage_covered\t7\n",
 		"# files\nshop/price.go\nmain.render\r\n",
 	};
 	struct pp_error err = PP_ERROR_INIT;
@@ -40,6 +41,14 @@ static void check_facts(struct pp_str text)
 	if (facts && pd_facts_window(facts, "incident", &window, &why) == 0 && window.given) {
 		FUZZ_CHECK(window.from_ns < window.to_ns);
 		FUZZ_CHECK(pd_time_parse(pd_time_text(out, sizeof(out), window.to_ns), &again) && again == window.to_ns);
+	}
+	struct pd_provenance provenance;
+	why = (struct pp_error)PP_ERROR_INIT;
+	if (facts && pd_provenance_read(facts, &provenance, &why) == 0) {
+		FUZZ_CHECK(!(provenance.coverage < 0 || provenance.coverage > 1) && provenance.max_nodes >= 0);
+		FUZZ_CHECK(!provenance.window.given || provenance.window.from_ns <= provenance.window.to_ns);
+	} else if (facts) {
+		FUZZ_CHECK(why.code == PP_EFORMAT && why.text[0]);
 	}
 	pd_facts_free(facts);
 }

@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	for (int i = 0; added && i < 6; i++) {
 		struct pp_origin origin = {.format = "pprof"};
 		origin.content_hash[0] = (char)('0' + i);
-		added = pd_reporter_add(reporter, i < 3 ? PD_LOAD_BASELINE : PD_LOAD_INCIDENT, "incident/x", 3, profile, &origin, false,
+		added = pd_reporter_add(reporter, i < 3 ? PD_LOAD_BASELINE : PD_LOAD_INCIDENT, "incident/x", 3, profile, &origin, NULL,
 		                        &err) == 0;
 	}
 	if (added)
