@@ -64,54 +64,92 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Rows of texts: a table, or in JSON a list of objects. */
+struct text_rows {
+	struct fetch *fetch;
+	struct pp_sink sink;
+	const char *const *keys; /* of the objects, by column */
+	size_t columns_n;
+	unsigned truths;         /* bit by column: "true" or "false", which JSON has words for */
+	bool json;
+	struct table *table;
+	struct pp_json *array;
+	int result;
+	struct pp_error err;
+};
+
+static enum cli_status open_rows(struct text_rows *rows, const struct table_column *columns)
+{
+	enum cli_status status = fetch_open_text(rows->fetch, &rows->sink);
+
+	if (status != CLI_OK)
+		return status;
+	rows->err = (struct pp_error)PP_ERROR_INIT;
+	rows->json = fetch_wants_json(rows->fetch);
+	rows->array = rows->json ? pp_json_array() : NULL;
+	rows->table = rows->json ? NULL : new_table(rows->fetch, columns, rows->columns_n, &rows->sink, &rows->err);
+	rows->result = rows->json || rows->table ? 0 : -1;
+	return CLI_OK;
+}
+
+static void add_row(struct text_rows *rows, const union table_cell *cells)
+{
+	struct pp_json *row = rows->json ? pp_json_object() : NULL;
+
+	if (rows->table && rows->result == 0)
+		rows->result = table_row(rows->table, cells, &rows->err);
+	for (size_t k = 0; row && k < rows->columns_n; k++)
+		if (rows->truths & (1u << k))
+			pp_json_bool(row, rows->keys[k], pp_str_eq(cells[k].text, PP_LIT("true")));
+		else
+			pp_json_str(row, rows->keys[k], cells[k].text);
+	if (rows->array && row)
+		pp_json_add(rows->array, NULL, row);
+	else
+		pp_json_free(row);
+}
+
+static enum cli_status close_rows(struct text_rows *rows, const char *name)
+{
+	if (!rows->json)
+		return end_table(rows->table, rows->result, &rows->err);
+	struct pp_json *object = pp_json_object();
+	if (object && rows->array)
+		pp_json_add(object, name, rows->array);
+	else
+		pp_json_free(rows->array);
+	return fetch_write_json(object, &rows->sink);
+}
+
 /* ---- data sources ---- */
 
 static const char datasource_type[] = "grafana-pyroscope-datasource";
 
 static enum cli_status print_datasources(struct fetch *fetch, const struct pp_json_value *list)
 {
-	static const char *const keys[] = {"uid", "name", "type", "access"};
-	const struct table_column columns[] = {
+	static const char *const keys[] = {"uid", "name", "type", "access", "default"};
+	enum { TEXTS_N = PP_COUNT(keys) - 1 };
+	const struct table_column columns[PP_COUNT(keys)] = {
 		{"uid", "UID", TABLE_TEXT, {NULL, 0}, false}, {"name", "NAME", TABLE_TEXT, {NULL, 0}, false},
 		{"type", "TYPE", TABLE_TEXT, {NULL, 0}, false}, {"access", "ACCESS", TABLE_TEXT, {NULL, 0}, false},
 		{"default", "DEFAULT", TABLE_TEXT, {NULL, 0}, false},
 	};
-	struct pp_error err = PP_ERROR_INIT;
-	struct pp_sink sink;
-	enum cli_status status = fetch_open_text(fetch, &sink);
+	struct text_rows rows = {.fetch = fetch, .keys = keys, .columns_n = PP_COUNT(keys), .truths = 1u << TEXTS_N};
+	enum cli_status status = open_rows(&rows, columns);
 
 	if (status != CLI_OK)
 		return status;
-	bool json = fetch_wants_json(fetch);
-	struct pp_json *object = pp_json_object(), *array = pp_json_array();
-	struct table *table = json ? NULL : new_table(fetch, columns, PP_COUNT(columns), &sink, &err);
-	int result = json || table ? 0 : -1;
-	for (size_t i = 0; result == 0 && i < pp_json_count(list); i++) {
+	for (size_t i = 0; i < pp_json_count(list); i++) {
 		const struct pp_json_value *one = pp_json_at(list, i);
-		bool is_default = pp_json_is_true(pp_json_get(one, "isDefault"));
+		union table_cell cells[PP_COUNT(keys)];
 		if (!pp_str_eq(pp_json_text(pp_json_get(one, "type")), pp_str_of(datasource_type)))
 			continue;
-		union table_cell cells[PP_COUNT(columns)];
-		struct pp_json *row = json ? pp_json_object() : NULL;
-		for (size_t k = 0; k < PP_COUNT(keys); k++) {
+		for (size_t k = 0; k < TEXTS_N; k++)
 			cells[k].text = pp_json_text(pp_json_get(one, keys[k]));
-			if (row)
-				pp_json_str(row, keys[k], cells[k].text);
-		}
-		cells[PP_COUNT(keys)].text = is_default ? PP_LIT("true") : PP_LIT("false");
-		if (row) {
-			pp_json_bool(row, "default", is_default);
-			pp_json_add(array, NULL, row);
-		}
-		result = json ? 0 : table_row(table, cells, &err);
+		cells[TEXTS_N].text = pp_json_is_true(pp_json_get(one, "isDefault")) ? PP_LIT("true") : PP_LIT("false");
+		add_row(&rows, cells);
 	}
-	if (json) {
-		pp_json_add(object, "datasources", array);
-		return fetch_write_json(object, &sink);
-	}
-	pp_json_free(object);
-	pp_json_free(array);
-	return end_table(table, result, &err);
+	return close_rows(&rows, "datasources");
 }
 
 static size_t count_datasources(const struct pp_json_value *list)
@@ -270,35 +308,19 @@ static enum cli_status print_types(struct fetch *fetch, Pyro__ProfileType **type
 		{"period_unit", NULL, TABLE_TEXT, {NULL, 0}, false},
 	};
 	static const char *const keys[] = {"ID", "name", "sampleType", "sampleUnit", "periodType", "periodUnit"};
-	struct pp_error err = PP_ERROR_INIT;
-	struct pp_sink sink;
-	enum cli_status status = fetch_open_text(fetch, &sink);
+	struct text_rows rows = {.fetch = fetch, .keys = keys, .columns_n = PP_COUNT(keys)};
+	enum cli_status status = open_rows(&rows, columns);
 
 	if (status != CLI_OK)
 		return status;
-	bool json = fetch_wants_json(fetch);
-	struct pp_json *object = json ? pp_json_object() : NULL, *array = json ? pp_json_array() : NULL;
-	struct table *table = json ? NULL : new_table(fetch, columns, PP_COUNT(columns), &sink, &err);
-	int result = json || table ? 0 : -1;
-	for (size_t i = 0; result == 0 && i < n; i++) {
-		const char *const texts[] = {types[i]->id, types[i]->name, types[i]->sample_type, types[i]->sample_unit,
-		                             types[i]->period_type, types[i]->period_unit};
-		union table_cell cells[PP_COUNT(columns)];
-		struct pp_json *row = json ? pp_json_object() : NULL;
-		for (size_t k = 0; k < PP_COUNT(columns); k++) {
-			cells[k].text = pp_str_of(texts[k]);
-			if (row)
-				pp_json_str(row, keys[k], cells[k].text);
-		}
-		if (array && row)
-			pp_json_add(array, NULL, row);
-		result = json ? 0 : table_row(table, cells, &err);
+	for (size_t i = 0; i < n; i++) {
+		const union table_cell cells[PP_COUNT(keys)] = {
+			{.text = pp_str_of(types[i]->id)}, {.text = pp_str_of(types[i]->name)}, {.text = pp_str_of(types[i]->sample_type)},
+			{.text = pp_str_of(types[i]->sample_unit)}, {.text = pp_str_of(types[i]->period_type)},
+			{.text = pp_str_of(types[i]->period_unit)}};
+		add_row(&rows, cells);
 	}
-	if (!json)
-		return end_table(table, result, &err);
-	if (object && array)
-		pp_json_add(object, "profileTypes", array);
-	return fetch_write_json(object, &sink);
+	return close_rows(&rows, "profileTypes");
 }
 
 enum cli_status fetch_types(struct fetch *fetch)
