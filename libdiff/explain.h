@@ -32,7 +32,7 @@ struct pd_explain_options {
 	const struct pd_load *load;  /* borrowed until finish; NULL: requests are not known */
 	const char *app;             /* RE2: functions that are application frames whatever the rules say; NULL */
 	const struct pd_changed *changed; /* what the deployment touched; borrowed until finish; NULL */
-	double q;                    /* rises count below this false discovery rate; half of it where replicates, and half where samples are few */
+	double q;                    /* rises count below this false discovery rate; half of it with one replicate, and half where samples are few */
 	double min_share;            /* and from this share of the incident's total */
 	double assumed_cv2;          /* squared variation between replicates, assumed where there are none */
 };

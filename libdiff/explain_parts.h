@@ -238,6 +238,9 @@ int ex_caller_that_rose(struct pd_explain *explain, const struct ex_fit *fit, co
  * rose alike, or all that its caller does; *why says which. PP_NONE: not so. */
 int ex_caller_that_does_more(struct pd_explain *explain, const struct ex_fit *fit, const struct ex_group *group, double scale,
                              uint32_t *caller, const char **why, struct pp_error *err) PP_MUSTUSE;
+/* What a group's caller and the functions that it calls cost less than expected, beyond noise. */
+int ex_fallen_beside(struct pd_explain *explain, const struct ex_fit *fit, const struct ex_group *group, double *fallen,
+                     struct pp_error *err) PP_MUSTUSE;
 /* The routine for memory that carries a group's rise and rose below the other functions alike; PP_NONE. */
 uint32_t ex_shared_mechanism(const struct pd_explain *explain, const struct ex_fit *fit, const struct ex_group *group);
 

@@ -18,6 +18,8 @@
 #define ALIKE_GROUPS 2      /* functions that it calls, each with */
 #define PART_COUNT 5.0      /* so many samples */
 #define DISPATCHER_SHARE 0.5 /* of the incident's cost: a caller with more serves all kinds of requests, whose numbers are known */
+#define RELATIVE_SHARE 0.5  /* of a function's cost, for the one that calls it to be its caller */
+#define FALLEN_Z 2.0        /* standard errors, to have fallen */
 #define MECHANISM_SHARE 0.5 /* of a function's rise, for a frame below to be its mechanism */
 #define SHARED_TOP 0.6      /* of a mechanism's rise: with more under one function it is that function's */
 #define SHARED_RATIO 0.5    /* of its relative rise there: the others must rise by this at least */
@@ -188,6 +190,35 @@ int ex_caller_that_does_more(struct pd_explain *ex, const struct ex_fit *fit, co
 	if (called_more || rose_alike(fit, group, &part, REST_Z)) {
 		*caller = only;
 		*why = called_more ? "all that it calls rose alike" : "what else this does rose, too";
+	}
+	return 0;
+}
+
+int ex_fallen_beside(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group, double *fallen, struct pp_error *err)
+{
+	double *above = ex_alloc(ex->arena, ex->frames_n, sizeof(double), err); /* by frame: of the group's cost, what it calls */
+	double *below = ex_alloc(ex->arena, ex->frames_n, sizeof(double), err); /* of its own cost, what the group calls */
+	double *all = ex_alloc(ex->arena, ex->frames_n, sizeof(double), err);
+
+	*fallen = 0;
+	if (!above || !below || !all)
+		return -1;
+	for (uint32_t c = 0; c < ex->contexts_n; c++) {
+		uint32_t frame = ex->contexts[c].frame, caller = caller_in(ex, c);
+		double value = ex->contexts[c].value[0] + ex->contexts[c].value[1];
+		all[frame] += value;
+		if (caller != PP_NONE && frame == group->frame)
+			above[caller] += value;
+		if (caller == group->frame)
+			below[frame] += value;
+	}
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		const struct ex_group *other = &fit->groups[g];
+		uint32_t frame = other->frame;
+		bool near = above[frame] > RELATIVE_SHARE * all[group->frame] || below[frame] > RELATIVE_SHARE * all[frame];
+		if (other != group && frame >= EX_PSEUDO_N && near && other->tested && other->rise < 0 &&
+		    other->log_ratio < -FALLEN_Z * other->log_ratio_se)
+			*fallen -= other->rise;
 	}
 	return 0;
 }

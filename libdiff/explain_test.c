@@ -14,8 +14,7 @@
 #define LOAD_BEND 0.25 /* cost per request follows requests a second with a power of this size: caches, locks, neighbours */
 #define CERTAIN_Z 1.645 /* normal quantile of the lower end of a one-sided 95 % interval */
 #define P_MIN 1e-12    /* below, the statistic is Wald's */
-#define MUCH_COUNT 750.0   /* samples of a side, */
-#define MUCH_REPLICATES 3 /* and replicates, from which on noise is learned well */
+#define MUCH_COUNT 750.0   /* samples of a side, from which on noise is learned well */
 #define TEST_COUNT 20.0 /* samples on both sides together that a group needs for a test */
 
 /* Two-sided p of t with df degrees of freedom (DLMF 8.17: I_x with x = df / (df + t²)). */
@@ -281,7 +280,7 @@ static int correct(const struct pd_explain *ex, struct ex_fit *fit, struct pp_er
 	return 0;
 }
 
-/* The false discovery rate below which rises count: half where there are few replicates to learn noise from or
+/* The false discovery rate below which rises count: half where there is one replicate on a side or
  * what was served is estimated, and half where there are few samples. */
 static double level(const struct pd_explain *ex, const struct ex_fit *fit)
 {
@@ -289,7 +288,7 @@ static double level(const struct pd_explain *ex, const struct ex_fit *fit)
 
 	for (size_t j = 0; j < ex->replicates_n; j++)
 		count[ex->replicates[j].side] += ex->replicates[j].count;
-	double part = ex->side_n[0] >= MUCH_REPLICATES && ex->side_n[1] >= MUCH_REPLICATES && !fit->estimated ? 1 : 2;
+	double part = ex_replicated(ex) && !fit->estimated ? 1 : 2;
 	return ex->options.q / (fmin(count[0], count[1]) >= MUCH_COUNT || !ex_replicated(ex) ? part : 2 * part);
 }
 

@@ -13,6 +13,7 @@
 #define MACHINE_RATIO 1.3     /* every function dearer by this is more than a busy machine here and there */
 #define RISE_SHARE 0.25       /* of a whole change that nobody can divide by requests: smaller rises are not called code */
 #define UNEXPLAINED_RATIO 2.0 /* all functions together dearer by this is not nothing, whatever the noise */
+#define FALLEN_SHARE 0.5      /* of a rise, that what stands beside the function on the stack may cost less */
 #define DOUBT 0.1             /* of the false discovery rate, for a rise beside another explanation */
 #define COUNT_MIN 50.0        /* samples of a side, below which nothing is said */
 
@@ -359,7 +360,7 @@ static void add_rest(const struct pd_explain *ex, const struct ex_fit *fit, stru
 		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE,
 		          ex_words(arena, "load or code: the whole costs %.2f times as much and requests are not known; a load.tsv with "
 		                   "the requests of each replicate would settle it", fit->load_ratio));
-	else if (machine != 1)
+	else if (machine != 1 && fit->requests)
 		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE,
 		          ex_words(arena, "machine or runtime: every function costs about %.2f times as much per request, none stands "
 		                   "out; the same build on both machines would settle it", machine));
@@ -368,6 +369,10 @@ static void add_rest(const struct pd_explain *ex, const struct ex_fit *fit, stru
 		          ex_words(arena, "one replicate on a side: nothing exceeds the variation that must be assumed between "
 		                   "replicates (squared coefficient of variation %.2f); three or more profiles a side would settle it",
 		                   ex->options.assumed_cv2));
+	else if (fit->estimated && (fit->growth > UNEXPLAINED_RATIO || fit->growth < 1 / UNEXPLAINED_RATIO))
+		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE,
+		          ex_words(arena, "load or code: all functions cost %.2f times as much, and requests are not known; a load.tsv with "
+		                   "the requests of each replicate would settle it", fit->growth));
 	else if (beyond > UNEXPLAINED_RATIO)
 		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE,
 		          ex_words(arena, "the whole costs %.2f times as much as what was served explains, but replicates differ too much to "
@@ -444,19 +449,27 @@ static void make_shares(const struct pd_explain *ex, const struct ex_fit *fit, s
 }
 
 /* Where something else explains the incident, a rise must be surer to be code: other requests, more of them, another name
- * or a busier collector move the cost of functions a little, too. */
-static void doubt_rises(const struct pd_explain *ex, struct ex_fit *fit, size_t moves_n)
+ * or a busier collector move the cost of functions a little, too. And what a function costs more while its caller or
+ * what it calls costs as much less has only changed its place, as compilers inline now this and now that. */
+static int doubt_rises(struct pd_explain *ex, struct ex_fit *fit, size_t moves_n, struct pp_error *err)
 {
 	bool explained = moves_n > 0 || mix_changed(ex, fit) || (fit->requests && rate_changed(ex, fit));
-	double collector = 0;
+	double collector = 0, fallen;
 
 	for (size_t g = 0; g < fit->groups_n; g++)
 		if (fit->groups[g].rose && fit->groups[g].frame == EX_COLLECTOR)
 			collector = fit->groups[g].certain;
-	for (size_t g = 0; g < fit->groups_n; g++)
-		if (fit->groups[g].frame >= EX_PSEUDO_N && fit->groups[g].q >= DOUBT * fit->level &&
-		    (explained || fit->groups[g].certain < collector))
-			fit->groups[g].rose = false;
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		struct ex_group *group = &fit->groups[g];
+		if (!group->rose || group->frame < EX_PSEUDO_N)
+			continue;
+		if (ex_fallen_beside(ex, fit, group, &fallen, err))
+			return -1;
+		if ((fallen > FALLEN_SHARE * group->rise && !fit->estimated) ||
+		    (group->q >= DOUBT * fit->level && (explained || group->certain < collector)))
+			group->rose = false;
+	}
+	return 0;
 }
 
 int ex_causes(struct pd_explain *ex, struct ex_fit *fit, const struct ex_move *moves, size_t moves_n,
@@ -472,7 +485,8 @@ int ex_causes(struct pd_explain *ex, struct ex_fit *fit, const struct ex_move *m
 		ex_add_cause(out, PD_VERDICT_INCONCLUSIVE, "the baseline profiles hold no cost: there is nothing to compare with");
 		return 0;
 	}
-	doubt_rises(ex, fit, moves_n);
+	if (doubt_rises(ex, fit, moves_n, err))
+		return -1;
 	const char *unsure = why_not_code(ex, fit);
 	size_t code_n = risen(ex, fit, false, list);
 	uint32_t shared = code_n > 0 && !unsure ? ex_shared_mechanism(ex, fit, list[0]) : PP_NONE;

@@ -10,6 +10,7 @@
 #define CANDIDATES 200     /* a side, by cost */
 #define RATIO_LOW 0.6      /* what its caller costs less or more, to what it costs */
 #define RATIO_HIGH 1.7
+#define MOVED_Z 3.0        /* standard errors of its caller's cost, that this must change by */
 #define ONE_CALLER 0.6     /* of a function's cost, to be its caller when it became part of that, or came out of it */
 
 /* A function that only one side has. */
@@ -97,7 +98,8 @@ static bool find_vertical(const struct pd_explain *ex, enum pd_side side, uint32
 	double cost = value[side][frame] * (side == PD_BASELINE ? scale : 1), gain = value[1][caller] - scale * value[0][caller];
 	double ratio = (side == PD_BASELINE ? gain : -gain) / cost;
 	double counts = value[0][caller] * ex_count_by_value(ex, PD_BASELINE) + value[1][caller] * ex_count_by_value(ex, PD_INCIDENT);
-	if (!(ratio > 0) || !about_one(ratio, value[side][frame] * ex_count_by_value(ex, side), counts))
+	double moved = fabs(gain) * ex_count_by_value(ex, PD_INCIDENT);
+	if (!(ratio > 0) || !about_one(ratio, value[side][frame] * ex_count_by_value(ex, side), counts) || moved < MOVED_Z * sqrt(counts))
 		return false;
 	*move = side == PD_BASELINE ? (struct ex_move){frame, caller, EX_INLINED, NULL, ratio, gain}
 	                            : (struct ex_move){caller, frame, EX_EXTRACTED, NULL, ratio, cost};
