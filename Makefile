@@ -117,6 +117,11 @@ ASAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-
 check-asan:
 	$(MAKE) O=$(O)/asan CFLAGS='$(ASAN)' tests
 	ASAN_OPTIONS=detect_leaks=1 scripts/run-tests $(O)/asan
+# What uses threads; a race is an exit status that no test expects.
+check-tsan:
+	$(MAKE) O=$(O)/tsan CFLAGS='-O1 -g -fsanitize=thread' all
+	PP_BUILD=$(abspath $(O)/tsan) PP_RUN= LC_ALL=C TZ=UTC TSAN_OPTIONS=exitcode=99 \
+	    bats -f 'no number of threads' cmd/test
 check-valgrind:
 	$(MAKE) O=$(O)/valgrind CFLAGS='-O1 -g' tests
 	PP_VALGRIND=1 scripts/run-tests $(O)/valgrind
@@ -170,7 +175,7 @@ clean:
 
 help:
 	@echo 'make [O=build] [CC=gcc|clang] [V=1]   build all tools into O'
-	@echo 'make check | check-asan | check-valgrind   the tests'
+	@echo 'make check | check-asan | check-tsan | check-valgrind   the tests'
 	@echo 'make demo      print the report of the shipped incident'
 	@echo 'make rcabench CASES=FOLDER   score rca-report on cases whose causes are known'
 	@echo 'make rcabench-ablate CASES=FOLDER   the same with less and less to go on'
@@ -179,7 +184,7 @@ help:
 	@echo 'make install [DESTDIR=] [PREFIX=/usr/local]'
 
 FORCE:
-.PHONY: all tests fuzz fuzzers check check-asan check-valgrind check-headers install bench rcabench rcabench-ablate calibrate demo clean help FORCE
+.PHONY: all tests fuzz fuzzers check check-asan check-tsan check-valgrind check-headers install bench rcabench rcabench-ablate calibrate demo clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
