@@ -20,6 +20,7 @@ const char *const input_granularities[] = {
 	[PP_BY_FILEFUNCTIONS] = "filefunctions",
 	[PP_BY_FILES] = "files",
 	[PP_BY_LINES] = "lines",
+	[PP_BY_COLUMNS] = "columns",
 	[PP_BY_ADDRESSES] = "addresses",
 	[PP_BY_MAPPINGS] = "mappings",
 	[PP_BY_MAPPINGS + 1] = NULL,

@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	const struct cli_option options[] = {
 		VIEW_OPTIONS(&request.view),
 		{"normalize-to", 0, CLI_STRING, &request.normalize_to, "FILE", "first scale each sample type to its sum in FILE", 0, 0, NULL},
-		{"by", 0, CLI_CHOICE, &request.by, "WHAT", "blank what rows by this do not show", 0, 0, input_granularities},
+		{"by", 0, CLI_CHOICE, &request.by, "WHAT", "blank what such rows do not show", 0, 0, input_granularities},
 		{"divide-by", 0, CLI_REAL, &request.divide_by, "N", "divide values at last, rounding to 0", 0, 0, NULL},
 		PROFILEOUT_OPTIONS(&request.output),
 		INPUT_OPTIONS(&request.input),

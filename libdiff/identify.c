@@ -61,7 +61,7 @@ struct pd_identify *pd_identify_new(const struct pd_options *options, struct pp_
 		identify->rules = identify->all_rules = 0; /* binaries are known by base names, addresses change anyway */
 		identify->match = false;
 	}
-	if (options->granularity == PP_BY_LINES)
+	if (options->granularity == PP_BY_LINES || options->granularity == PP_BY_COLUMNS)
 		identify->match = false; /* a line has no callees of its own */
 	identify->arena = pp_arena_new(options->limits.model_bytes);
 	identify->groups = pd_groups_new(identify->rules, options->limits.model_bytes);

@@ -11,7 +11,7 @@
 static const char *const granularity_names[] = {
 	[PP_BY_FRAMES] = "frames", [PP_BY_FUNCTIONS] = "functions", [PP_BY_FILEFUNCTIONS] = "filefunctions",
 	[PP_BY_FILES] = "files",   [PP_BY_LINES] = "lines",         [PP_BY_ADDRESSES] = "addresses",
-	[PP_BY_MAPPINGS] = "mappings",
+	[PP_BY_COLUMNS] = "columns", [PP_BY_MAPPINGS] = "mappings",
 };
 
 /* How a frame is known; finer than the public kind, because labels differ. */
@@ -176,11 +176,11 @@ static int function_names(struct walk *walk, uint32_t function, struct named *na
 {
 	static const bool wants_name[] = {
 		[PP_BY_FRAMES] = true, [PP_BY_FUNCTIONS] = true, [PP_BY_FILEFUNCTIONS] = true,
-		[PP_BY_LINES] = true,  [PP_BY_ADDRESSES] = true, [PP_BY_MAPPINGS] = false,
+		[PP_BY_LINES] = true,  [PP_BY_COLUMNS] = true,   [PP_BY_ADDRESSES] = true, [PP_BY_MAPPINGS] = false,
 	};
 	static const bool wants_file[] = {
 		[PP_BY_FRAMES] = true, [PP_BY_FILES] = true,     [PP_BY_FILEFUNCTIONS] = true,
-		[PP_BY_LINES] = true,  [PP_BY_ADDRESSES] = true, [PP_BY_MAPPINGS] = false,
+		[PP_BY_LINES] = true,  [PP_BY_COLUMNS] = true,   [PP_BY_ADDRESSES] = true, [PP_BY_MAPPINGS] = false,
 	};
 	struct named *known = &walk->functions[function];
 	const struct pp_function *f = &walk->profile->functions[function];
@@ -279,14 +279,14 @@ static int reference_key(struct walk *walk, const struct pp_location *location,
 		return -1;
 	key->name = named.name;
 	key->file = named.file;
-	if (by == PP_BY_LINES || by == PP_BY_ADDRESSES)
+	if (by == PP_BY_LINES || by == PP_BY_COLUMNS || by == PP_BY_ADDRESSES)
 		key->line = line->line;
-	if (by == PP_BY_ADDRESSES)
+	if (by == PP_BY_COLUMNS || by == PP_BY_ADDRESSES)
 		key->column = line->column;
 	if (named.name != 0 || named.file != 0)
 		key->form = FORM_CODE;
 	const int64_t start_line = walk->profile->functions[line->function].start_line;
-	if (walk->set->compare_builds && by == PP_BY_LINES && named.name != 0 && start_line > 0 &&
+	if (walk->set->compare_builds && (by == PP_BY_LINES || by == PP_BY_COLUMNS) && named.name != 0 && start_line > 0 &&
 	    line->line >= start_line) {
 		key->form = FORM_DISTANCE;
 		key->line = line->line - start_line;

@@ -16,6 +16,7 @@ enum pp_granularity {
 	PP_BY_FILEFUNCTIONS, /* name and file */
 	PP_BY_FILES,
 	PP_BY_LINES,         /* name, file and line */
+	PP_BY_COLUMNS,       /* and the column in the line */
 	PP_BY_ADDRESSES,     /* everything, and the address */
 	PP_BY_MAPPINGS       /* the binary or library */
 };
@@ -34,7 +35,7 @@ struct pp_frame {
 	enum pp_frame_kind kind;
 	struct pp_str name;     /* function; may be "" */
 	struct pp_str file;     /* cleaned lexically: "./dir//../src/x.c" is "src/x.c" */
-	int64_t line, column;   /* column: by addresses only, as the reference */
+	int64_t line, column;   /* column: by columns and by addresses only */
 	bool line_is_relative;   /* line counts from the first line of the function */
 	uint64_t address;       /* by addresses: as in the profile; unsymbolised frames: mapping file offset */
 	struct pp_str mapping;  /* file name of the mapping, where it is part of the identity */
@@ -47,7 +48,7 @@ struct pp_frame {
 struct pp_frames;
 struct pp_frames *pp_frames_new(enum pp_granularity granularity, struct pp_error *err) PP_MUSTUSE;
 void pp_frames_free(struct pp_frames *frames);
-/* For comparing builds, before the first profile: code that moved stays the same frame. By lines, a line
+/* For comparing builds, before the first profile: code that moved stays the same frame. By lines and columns, a line
  * is known by its distance from the first line of its function, where that is given (label
  * "f x.go:+5"); by files, the binary and the functions' lines do not matter; binaries are known by
  * their base names. */

@@ -124,16 +124,16 @@ struct pp_profile *pp_trim_paths(const struct pp_profile *p, const char *folders
 
 /* What a granularity keeps. */
 struct kept {
-	bool name, file, line, address;
+	bool name, file, line, column, address;
 };
 
 static struct kept kept_by(enum pp_granularity by)
 {
 	static const struct kept kept[] = {
-		[PP_BY_FRAMES] = {true, true, false, false},       [PP_BY_FUNCTIONS] = {true, false, false, false},
-		[PP_BY_FILEFUNCTIONS] = {true, true, false, false}, [PP_BY_FILES] = {false, true, false, false},
-		[PP_BY_LINES] = {true, true, true, false},          [PP_BY_ADDRESSES] = {true, true, true, true},
-		[PP_BY_MAPPINGS] = {false, false, false, false},
+		[PP_BY_FRAMES] = {.name = true, .file = true},        [PP_BY_FUNCTIONS] = {.name = true},
+		[PP_BY_FILEFUNCTIONS] = {.name = true, .file = true}, [PP_BY_FILES] = {.file = true},
+		[PP_BY_LINES] = {true, true, true, false, false},     [PP_BY_COLUMNS] = {true, true, true, true, false},
+		[PP_BY_ADDRESSES] = {true, true, true, true, true},   [PP_BY_MAPPINGS] = {.name = false},
 	};
 
 	return kept[by];
@@ -173,7 +173,7 @@ static void blank_tables(const struct pp_profile *p, enum pp_granularity by, str
 	for (uint32_t i = 0; i < p->lines_n; i++) {
 		lines[i] = p->lines[i];
 		lines[i].line = kept.line ? lines[i].line : 0;
-		lines[i].column = kept.address ? lines[i].column : 0;
+		lines[i].column = kept.column ? lines[i].column : 0;
 	}
 }
 

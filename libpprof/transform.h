@@ -21,7 +21,7 @@ struct pp_profile *pp_without_inlines(const struct pp_profile *profile, const st
 struct pp_profile *pp_trim_paths(const struct pp_profile *profile, const char *folders,
                                  const struct pp_limits *limits, struct pp_error *err) PP_MUSTUSE;
 
-/* Blanks what rows of this granularity do not tell apart: names, files, lines, addresses. Code without
+/* Blanks what rows of this granularity do not tell apart: names, files, lines, columns, addresses. Code without
  * symbols keeps its addresses by frames. Samples and locations stay apart; a sum unites them. */
 struct pp_profile *pp_blank(const struct pp_profile *profile, enum pp_granularity by, const struct pp_limits *limits,
                             struct pp_error *err) PP_MUSTUSE;

@@ -12,7 +12,7 @@ NR == 1 || $7 != "yes" { next }
 	command = by = sources = base = type = options = ""
 	mode = normalize = "-"
 	unit = "minimum"
-	fraction = "0.005"; edge = "0.001"; count = ""; untrimmed = 0; before = search = trim = ""
+	fraction = "0.005"; edge = "0.001"; count = ""; untrimmed = columns = 0; before = search = trim = ""
 	for (i = 2; i <= n; i++) {
 		w = word[i]; gsub(/^\047|\047$/, "", w); v = value(w)
 		if (w !~ /^-/) { sources = sources (sources == "" ? "" : " ") w; continue }
@@ -42,9 +42,10 @@ NR == 1 || $7 != "yes" { next }
 		else if (name ~ /^(cum|mean|noinlines)$/) add("--" name)
 		else if (name ~ /^(alloc_space|alloc_objects|inuse_space|inuse_objects)$/) type = name
 		else if (name == "unit") unit = v == "" ? "none" : v
-		else if (name !~ /^(symbolize|compact_labels|flat|showcolumns)$/) unknown = unknown " " name
-		# Those are of no consequence; no line here has a column.
+		else if (name == "showcolumns") columns = 1
+		else if (name !~ /^(symbolize|compact_labels|flat)$/) unknown = unknown " " name # those are of no consequence
 	}
+	if (columns && by == "lines") by = "columns"
 	# Where sources are to be found is also what names are cut off at, unless that is said.
 	if (trim == "" && search != "") {
 		k = split(search, folder, ":")

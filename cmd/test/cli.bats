@@ -71,7 +71,7 @@ bats_require_minimum_version 1.5.0
 @test "choices are named when one is wrong" {
 	run tool pprof-top --by function "$DATA/tiny.folded"
 	status_is 2
-	is "pprof-top: option '--by' must be one of frames, functions, filefunctions, files, lines, addresses, mappings, not 'function' (try --help)"
+	is "pprof-top: option '--by' must be one of frames, functions, filefunctions, files, lines, columns, addresses, mappings, not 'function' (try --help)"
 }
 
 @test "an option without its argument, a flag with one" {

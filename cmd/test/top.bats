@@ -215,6 +215,25 @@ flat    flat%   cum     cum%  flat error  name
 	[ "$(rows --all-frames h | head -n 1)" = "700${TAB}700${TAB}prof_backtrace_impl" ]
 }
 
+@test "--by columns: two columns of a line are two rows, of lines one" {
+	cd "$BATS_TEST_TMPDIR"
+	printf 'main;f 5\nmain;g 2\n' | "$PP_BUILD/pprof-encode" | "$PP_BUILD/pprof-decode" --records |
+		awk -F '\t' -v OFS='\t' '
+			$1 == "function" { $4 = "f"; $6 = "x.c" } # all are one function
+			$1 == "line" { $5 = 7; $6 = 3 + $2 }
+			{ print }' >columns.tsv
+	run bash -c "'$PP_BUILD/pprof-top' --by columns columns.tsv | cut -f 1,3,5"
+	is "flat${TAB}cum${TAB}name
+5${TAB}5${TAB}f x.c:7:4
+2${TAB}2${TAB}f x.c:7:6
+0${TAB}7${TAB}f x.c:7:5"
+	run bash -c "'$PP_BUILD/pprof-filter' --by columns columns.tsv | '$PP_BUILD/pprof-top' --by addresses | cut -f 5"
+	[ "${lines[1]}" = "f x.c:7:4" ]
+	run bash -c "'$PP_BUILD/pprof-top' --by lines columns.tsv | cut -f 1,3,5"
+	is "flat${TAB}cum${TAB}name
+7${TAB}7${TAB}f x.c:7"
+}
+
 @test "--unit: the header names it, numbers are plain decimals" {
 	cd "$BATS_TEST_TMPDIR"
 	printf 'cpu:nanoseconds\tstack\n1234567890123\ta;b\n7\ta;c\n' >cpu

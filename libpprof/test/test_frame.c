@@ -96,6 +96,7 @@ static void test_reference_labels(void **state)
 	expect(one(&m, "/bin/app", 0x2345, "f", "./d//../x.c", 12), PP_BY_FILEFUNCTIONS, "f x.c", PP_FRAME_CODE);
 	expect(one(&m, "/bin/app", 0x2345, "f", "./d//../x.c", 12), PP_BY_FILES, "x.c", PP_FRAME_CODE);
 	expect(one(&m, "/bin/app", 0x2345, "f", "./d//../x.c", 12), PP_BY_LINES, "f x.c:12", PP_FRAME_CODE);
+	expect(one(&m, "/bin/app", 0x2345, "f", "x.c", 12), PP_BY_COLUMNS, "f x.c:12:3", PP_FRAME_CODE);
 	expect(one(&m, "/bin/app", 0x2345, "f", "x.c", 12), PP_BY_ADDRESSES, "0000000000002345 f x.c:12:3", PP_FRAME_CODE);
 	expect(one(&m, "/bin/app", 0x2345, "f", "", 0), PP_BY_LINES, "f", PP_FRAME_CODE);
 	expect(one(&m, "/bin/app", 0x2345, NULL, NULL, 0), PP_BY_FUNCTIONS, "[app]", PP_FRAME_UNSYMBOLIZED);
