@@ -145,39 +145,44 @@ static int sort_by_label(struct spent *spent, struct pp_error *err)
 }
 
 /* By context then, which keeps the order by label. */
-static int sort_by_context(const struct spent *spent, size_t contexts_n, double multiple, struct ex_cell *cells,
-                           struct pp_error *err)
+static int sort_by_context(struct spent *spent, size_t contexts_n, struct pp_error *err)
 {
-	const struct pp_profile *p = spent->p;
-	uint32_t *places = calloc(contexts_n + 1, sizeof(*places));
+	uint32_t *places = calloc(contexts_n + 1, sizeof(*places)), *samples = malloc((spent->n + 1) * sizeof(*samples));
 
-	if (!places)
+	if (!places || !samples) {
+		free(places);
+		free(samples);
 		return ex_no_memory(err);
-	for (size_t i = 0; i < spent->n; i++)
-		places[spent->context[p->sample_stack[spent->samples[i]]]]++;
-	begin_each(places, contexts_n);
-	for (size_t i = 0; i < spent->n; i++) {
-		uint32_t s = spent->samples[i], c = spent->context[p->sample_stack[s]];
-		cells[places[c]++] = (struct ex_cell){c, spent->label[p->sample_labels[s]],
-		                                      (double)pp_value(p, s, spent->column) * multiple};
 	}
+	for (size_t i = 0; i < spent->n; i++)
+		places[spent->context[spent->p->sample_stack[spent->samples[i]]]]++;
+	begin_each(places, contexts_n);
+	for (size_t i = 0; i < spent->n; i++)
+		samples[places[spent->context[spent->p->sample_stack[spent->samples[i]]]]++] = spent->samples[i];
 	free(places);
+	free(spent->samples);
+	spent->samples = samples;
 	return 0;
 }
 
-/* Adds up cells of one context and label; returns how many are left. */
-static size_t fold(struct ex_cell *cells, size_t n)
+/* One cell for each context and label; cells may be NULL. Returns how many. */
+static size_t fold(const struct spent *spent, double multiple, struct ex_cell *cells)
 {
-	size_t kept = 0;
+	const struct pp_profile *p = spent->p;
+	struct ex_cell last = {PP_NONE, PP_NONE, 0};
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct ex_cell *last = kept > 0 ? &cells[kept - 1] : NULL;
-		if (last && last->context == cells[i].context && last->label == cells[i].label)
-			last->value += cells[i].value;
-		else
-			cells[kept++] = cells[i];
+	for (size_t i = 0; i < spent->n; i++) {
+		uint32_t s = spent->samples[i], context = spent->context[p->sample_stack[s]], label = spent->label[p->sample_labels[s]];
+		if (n == 0 || context != last.context || label != last.label) {
+			last = (struct ex_cell){context, label, 0};
+			n++;
+		}
+		last.value += (double)pp_value(p, s, spent->column) * multiple;
+		if (cells)
+			cells[n - 1] = last;
 	}
-	return kept;
+	return n;
 }
 
 int ex_make_cells(struct pd_explain *ex, struct ex_replicate *replicate, const struct pp_profile *p, uint32_t column,
@@ -185,27 +190,18 @@ int ex_make_cells(struct pd_explain *ex, struct ex_replicate *replicate, const s
 {
 	uint32_t *label = map_labels(ex, p, err);
 	struct spent spent = {.p = p, .column = column, .context = context, .label = label};
-	struct ex_cell *cells = NULL;
 	int rc = -1;
 
-	if (!label || sort_by_label(&spent, err))
+	if (!label || sort_by_label(&spent, err) || sort_by_context(&spent, ex->contexts_n, err))
 		goto done;
-	cells = malloc((spent.n + 1) * sizeof(*cells));
-	if (!cells) {
-		ex_no_memory(err);
-		goto done;
-	}
-	if (sort_by_context(&spent, ex->contexts_n, (double)multiple, cells, err))
-		goto done;
-	replicate->cells_n = fold(cells, spent.n);
-	replicate->cells = ex_alloc(ex->arena, replicate->cells_n + 1, sizeof(*cells), err);
+	replicate->cells_n = fold(&spent, (double)multiple, NULL);
+	replicate->cells = ex_alloc(ex->arena, replicate->cells_n + 1, sizeof(*replicate->cells), err);
 	if (!replicate->cells)
 		goto done;
-	memcpy(replicate->cells, cells, replicate->cells_n * sizeof(*cells));
+	fold(&spent, (double)multiple, replicate->cells);
 	rc = 0;
 done:
 	free(label);
 	free(spent.samples);
-	free(cells);
 	return rc;
 }
