@@ -216,7 +216,8 @@ static int pair_bearers(const struct search *s, struct rn_packages *p, size_t fr
 
 static int pair_packages(const struct search *s, struct rn_packages *p, struct pp_error *err)
 {
-	qsort(p->orphans, p->orphans_n, sizeof(*p->orphans), by_rest);
+	if (p->orphans_n > 0) /* else there is no array either */
+		qsort(p->orphans, p->orphans_n, sizeof(*p->orphans), by_rest);
 	for (size_t from = 0, to; from < p->orphans_n; from = to) {
 		for (to = from + 1; to < p->orphans_n && pp_str_eq(p->orphans[from].rest, p->orphans[to].rest) &&
 		                    p->orphans[from].line == p->orphans[to].line;)

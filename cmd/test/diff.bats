@@ -449,6 +449,16 @@ true'
 	[[ $output != *perhaps* ]]
 }
 
+@test "names without a package, some of them gone and some new: no package has moved" {
+	printf 'main;hash 400\nmain;sum 90\n' >a.folded
+	printf 'main;hash 400\nmain;crc 90\n' >b.folded
+	run tool pprof-diff --no-fuzzy a.folded b.folded
+	status_is 0
+	[ "$(cut -f 3,9,10 <<<"$output")" = "delta_flat${TAB}name${TAB}state
+90${TAB}crc${TAB}new
+-90${TAB}sum${TAB}gone" ]
+}
+
 @test "a package under another path changes nothing, and the rule says how often" {
 	printf 'main.main;P.Serve;P.Load;work 80\nmain.main;P.Serve;P.Save;work 40\nmain.main;P.Serve;P/sub.New 9\nmain.main 50\n' >stacks
 	sed 's,P,github.com/a/x,g' stacks | "$records" >a.tsv
