@@ -2,6 +2,10 @@
 load helper
 bats_require_minimum_version 1.5.0
 
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
 # left ARGUMENT...: the folded stacks that a filter leaves of a small profile.
 left() {
 	tool pprof-filter "$@" "$BATS_FILE_TMPDIR/x" | tool pprof-decode --folded

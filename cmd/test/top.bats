@@ -2,6 +2,10 @@
 load helper
 bats_require_minimum_version 1.5.0
 
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
 # rows PROFILE ARGUMENT...: flat, cum and name, without the header.
 rows() {
 	tool pprof-top --format tsv "$@" | sed 1d | cut -f 1,3,5
