@@ -13,6 +13,7 @@
 #define MACHINE_RATIO 1.3     /* every function dearer by this is more than a busy machine here and there */
 #define RISE_SHARE 0.25       /* of a whole change that nobody can divide by requests: smaller rises are not called code */
 #define UNEXPLAINED_RATIO 2.0 /* all functions together dearer by this is not nothing, whatever the noise */
+#define STEPS_UP 4            /* from a function that rose to the caller that calls it more often */
 #define FALLEN_SHARE 0.5      /* of a rise, that what stands beside the function on the stack may cost less */
 #define DOUBT 0.1             /* of the false discovery rate, for a rise beside another explanation */
 #define COUNT_MIN 50.0        /* samples of a side, below which nothing is said */
@@ -93,6 +94,26 @@ static double touched_rise(const struct pd_explain *ex, const struct ex_group *g
 	return ex->options.changed && group->rise != 0 ? frame->touched[1] - base * scale : NAN;
 }
 
+/* The caller that does more of all, and its caller, if that does, as far up as each rose itself. */
+static int find_doer(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group, double scale,
+                     uint32_t *caller, const char **why, struct pp_error *err)
+{
+	uint32_t next;
+
+	*caller = PP_NONE;
+	for (int step = 0; step < STEPS_UP; step++) {
+		if (ex_caller_that_does_more(ex, fit, group, scale, &next, why, err))
+			return -1;
+		if (next == PP_NONE)
+			return 0;
+		*caller = next;
+		if (fit->group_of[next] == PP_NONE || !fit->groups[fit->group_of[next]].rose)
+			return 0;
+		group = &fit->groups[fit->group_of[next]];
+	}
+	return 0;
+}
+
 static int add_rise(struct pd_explain *ex, const struct ex_fit *fit, const struct ex_group *group,
                     enum pd_verdict verdict, double scale, struct pd_explanation *out, struct pp_error *err)
 {
@@ -109,7 +130,7 @@ static int add_rise(struct pd_explain *ex, const struct ex_fit *fit, const struc
 
 	if (ex_caller_that_rose(ex, fit, group, own, &caller, err))
 		return -1;
-	if (caller == PP_NONE && ex_caller_that_does_more(ex, fit, group, own, &caller, &why, err))
+	if (caller == PP_NONE && find_doer(ex, fit, group, own, &caller, &why, err))
 		return -1;
 	cause->mechanism = ex_mechanism(ex, group, own, out->arena);
 	if (caller != PP_NONE) {

@@ -477,6 +477,53 @@ static void a_change_of_place_is_moved(void **state)
 	pd_explanation_free(e);
 }
 
+/* What a caller does in person today, and has done for it tomorrow, is one cost. */
+static void a_rise_beside_an_equal_fall_is_no_code(void **state)
+{
+	(void)state;
+	struct work before[USUAL_N], after[USUAL_N];
+
+	memcpy(before, usual, sizeof(usual));
+	before[1].stack = "main.main;main.serve;main.cart";
+	before[1].samples = 500;
+	memcpy(after, before, sizeof(before));
+	after[0].samples = 600;
+	after[1].samples = 200;
+	struct pd_explanation *e = explain(&(struct question){after, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false, before});
+
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_NONE);
+	pd_explanation_free(e);
+	after[1].samples = 500;
+	e = explain(&(struct question){after, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false, before});
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.price");
+	pd_explanation_free(e);
+}
+
+/* A loop that goes round more often: its body and all that this calls cost more alike, and nothing else does. */
+static void what_is_called_more_often_is_its_callers(void **state)
+{
+	(void)state;
+	static const struct work before[] = {
+		{"main.main;main.serve;main.cart;main.item", "/cart", 100},
+		{"main.main;main.serve;main.cart;main.item;main.price", "/cart", 150},
+		{"main.main;main.serve;main.cart;main.item;main.tax", "/cart", 120},
+		{"main.main;main.serve;main.find;main.match", "/find", 800},
+		{"main.main;main.serve;main.find;main.rank;sort.Slice", "/find", 820},
+		{"main.main;main.serve;main.find;main.page;fmt.Sprintf", "/find", 880},
+		{"main.main;main.serve;main.cart;main.store;encoding/json.Marshal", "/cart", 300},
+		{"main.main;main.serve;main.cart;main.sign", "/cart", 300},
+	};
+	static const double times[] = {2.5, 2.5, 2.5, 1, 1, 1, 1, 1};
+	struct pd_explanation *e =
+		explain(&(struct question){before, PP_COUNT(before), times, 5, load_of(100, 80, 100, 80), true, false, before});
+
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
+	assert_string_equal(e->causes[0].location, "main.cart");
+	assert_non_null(strstr(e->causes[0].reason, "rose alike"));
+	pd_explanation_free(e);
+}
+
 /* Go names a comparison by where it was inlined: it is part of the function that sorts, not one of its own. */
 static void an_inlined_closure_counts_where_it_was_inlined(void **state)
 {
@@ -620,6 +667,8 @@ int main(void)
 		cmocka_unit_test(a_dearer_allocator_is_runtime),
 		cmocka_unit_test(a_renamed_function_is_moved),
 		cmocka_unit_test(a_change_of_place_is_moved),
+		cmocka_unit_test(a_rise_beside_an_equal_fall_is_no_code),
+		cmocka_unit_test(what_is_called_more_often_is_its_callers),
 		cmocka_unit_test(an_inlined_closure_counts_where_it_was_inlined),
 		cmocka_unit_test(a_package_that_moved_is_no_code),
 		cmocka_unit_test(a_dearer_successor_is_code),
