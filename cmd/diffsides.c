@@ -1,6 +1,7 @@
 #include "cmd/diffsides.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,21 +41,37 @@ enum cli_status diffsides_open(struct diffsides *sides, const struct cli_list op
 	return status;
 }
 
-/* "memory:inuse_space:bytes:space:bytes" names inuse_space:bytes. */
-static enum cli_status use_lens(struct diffsides *sides, const char *lens)
+/* The sample type of "memory:inuse_space:bytes:space:bytes" is inuse_space:bytes. */
+static enum cli_status use_lens(struct diffsides *sides, const struct pd_facts *facts)
 {
-	const char *type = strchr(lens, ':'), *unit = type ? strchr(type + 1, ':') : NULL;
-	size_t n = unit ? strcspn(unit + 1, ":") : 0;
-	if (!unit)
+	struct pp_error err = PP_ERROR_INIT, why = PP_ERROR_INIT;
+	const char *text = pd_facts_get(facts, "lens");
+	if (!text)
 		return CLI_OK;
-	n += (size_t)(unit - type);
-	if (!(sides->sample_type = malloc(n + 1))) {
+	if (!(sides->lens_text = strdup(text))) {
 		cli_error("no memory");
 		return CLI_SYSTEM;
 	}
-	memcpy(sides->sample_type, type + 1, n);
-	sides->sample_type[n] = '\0';
+	if (pd_lens_parse(sides->lens_text, &sides->lens, &why) != 0) {
+		(void)pp_fail(&err, PP_EFORMAT, PP_NO_OFFSET, "line %u: lens: %s", pd_facts_line(facts, "lens"), why.text);
+		return cli_report("case.tsv", &err);
+	}
+
+	struct pp_str type = sides->lens.type, unit = sides->lens.unit;
+	size_t n = type.len + unit.len + 2;
+	if (!(sides->sample_type = malloc(n))) {
+		cli_error("no memory");
+		return CLI_SYSTEM;
+	}
+	snprintf(sides->sample_type, n, "%.*s%s%.*s", (int)type.len, type.ptr, unit.len ? ":" : "", (int)unit.len, unit.ptr);
 	return CLI_OK;
+}
+
+bool diffsides_is_of_case(const struct diffsides *sides, const char *name, const struct pp_profile *profile)
+{
+	const char *slash = strrchr(name, '/');
+	uint32_t column;
+	return !sides->lens_text || pd_lens_fit(&sides->lens, profile, slash ? slash + 1 : name, &column) == PD_FIT_YES;
 }
 
 enum cli_status diffsides_open_case(struct diffsides *sides, const char *path)
@@ -63,8 +80,7 @@ enum cli_status diffsides_open_case(struct diffsides *sides, const char *path)
 	*sides = (struct diffsides)DIFFSIDES_INIT;
 	enum cli_status status = casefolder_open(path, &folder);
 	if (status == CLI_OK) {
-		const char *lens = pd_facts_get(folder.facts, "lens");
-		status = lens ? use_lens(sides, lens) : CLI_OK;
+		status = use_lens(sides, folder.facts);
 		for (int group = 0; group < DIFF_GROUPS_N; group++) {
 			if (group == DIFF_CONTROL_BASELINE)
 				continue;
@@ -89,6 +105,7 @@ void diffsides_drop(struct diffsides *sides, int group, size_t i)
 void diffsides_release(struct diffsides *sides)
 {
 	free(sides->sample_type);
+	free(sides->lens_text);
 	for (int group = 0; group < DIFF_GROUPS_N; group++)
 		input_names_release(&sides->names[group]);
 	pd_load_free(sides->load);

@@ -6,6 +6,7 @@
 #include "cmd/input.h"
 #include "libdiff/casefile.h"
 #include "libdiff/compare.h"
+#include "libdiff/lens.h"
 
 /* The groups of profiles; the first two are enum pd_side. */
 enum { DIFF_BASELINE = PD_BASELINE, DIFF_INCIDENT = PD_INCIDENT, DIFF_CONTROL_BASELINE, DIFF_CONTROL, DIFF_GROUPS_N };
@@ -13,9 +14,11 @@ enum { DIFF_BASELINE = PD_BASELINE, DIFF_INCIDENT = PD_INCIDENT, DIFF_CONTROL_BA
 struct diffsides {
 	struct input_names names[DIFF_GROUPS_N];
 	struct pd_load *load;        /* NULL without one */
-	char *sample_type;           /* of the case's lens, as "type:unit"; NULL without one */
+	char *sample_type;           /* of the case's lens, as "type:unit" or "type"; NULL without one */
+	char *lens_text;             /* NULL without one; lens borrows from it */
+	struct pd_lens lens;
 };
-#define DIFFSIDES_INIT {{{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}}, NULL, NULL}
+#define DIFFSIDES_INIT {.lens_text = NULL}
 
 /* Expands the operands of each group and reads load_file, unless it is NULL. Prints what fails; release
  * it in any case. */
@@ -24,6 +27,9 @@ enum cli_status diffsides_open(struct diffsides *sides, const struct cli_list op
  * of other lenses: drop those. */
 enum cli_status diffsides_open_case(struct diffsides *sides, const char *folder);
 void diffsides_release(struct diffsides *sides);
+
+/* Whether the case's lens is of such a profile; true without a lens. */
+bool diffsides_is_of_case(const struct diffsides *sides, const char *name, const struct pp_profile *profile);
 
 /* Takes a profile out of its group. */
 void diffsides_drop(struct diffsides *sides, int group, size_t i);

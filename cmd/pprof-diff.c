@@ -161,16 +161,6 @@ static int use_profile(struct work *work, int group, size_t i, const struct pp_p
 	return wants_verdicts(work->request) ? explain_profile(work, side, i, profile, err) : 0;
 }
 
-/* A case folder may hold profiles of other lenses beside those in question. */
-static bool is_of_case(const struct diffsides *sides, const struct pp_profile *profile)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	uint32_t column;
-	char warning[400];
-	return !sides->sample_type ||
-	       pp_sample_type_find(profile, sides->sample_type, &column, warning, sizeof(warning), &err) == 0;
-}
-
 /* What the filters leave of a profile. */
 static enum cli_status filter_profile(struct work *work, const char *name, struct pp_profile **profile)
 {
@@ -207,7 +197,7 @@ static enum cli_status read_group(struct work *work, int group)
 	for (size_t i = 0; status == CLI_OK && i < names->n;) {
 		struct pp_origin origin;
 		struct pp_profile *profile = readahead_take(work->ahead, keep_all, &origin, &status);
-		if (profile && !is_of_case(work->sides, profile))
+		if (profile && !diffsides_is_of_case(work->sides, names->names[i], profile)) /* of another lens */
 			diffsides_drop(work->sides, group, i);
 		else if (profile)
 			status = add_profile(work, group, i++, &profile, &origin);

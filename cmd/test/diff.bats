@@ -319,6 +319,19 @@ $first_columns
 	status_is 2
 	run tool pprof-diff --case missing
 	status_is 4
+	# As rca-report reads it: a sample type alone; by the file's name of two kinds that are alike inside; a mistake.
+	sed -i 's/^lens.*/lens\tcpu/' case/case.tsv
+	tool pprof-diff --normalize exposure --case case | cmp - want.tsv
+	mkdir -p locks/baseline locks/incident
+	printf 'lens\tmutex:delay:nanoseconds:contentions:count\n' >locks/case.tsv
+	for side in baseline incident; do cp "$DATA/mutex.pb.gz" locks/$side/a.mutex.pb.gz; done
+	tool pprof-merge "$DATA/mutex.pb.gz" "$DATA/mutex.pb.gz" >locks/incident/a.block.pb.gz
+	run tool pprof-diff --exit-code --case locks
+	status_is 0
+	printf 'lens\tcpu:nanoseconds\n' >case/case.tsv
+	run tool pprof-diff --case case
+	status_is 3
+	has "'case.tsv': line 1: lens: 'cpu:nanoseconds' is not name:type:unit:period type:period unit"
 }
 
 @test "verdicts name the cause first" {
