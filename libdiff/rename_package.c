@@ -7,6 +7,8 @@
  * packages, and, function by function, by callers and callees, all families taken for right until one is not. */
 #include "libdiff/rename_package.h"
 
+#include "libdiff/appframe.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +80,13 @@ static int add_orphan(const struct search *s, struct rn_packages *p, uint32_t f,
 	return 0;
 }
 
+/* What comes with the language stays where it is: a library that takes over from it is another one. */
+static bool may_move(const struct pp_frame *frame)
+{
+	enum pd_frame_class class = pd_frame_classify(frame->name, frame->file, frame->mapping);
+	return class != PD_FRAME_RUNTIME && class != PD_FRAME_COLLECTOR;
+}
+
 /* All packages with the sides that they are on, and the functions that may have moved with theirs. */
 static int gather_functions(const struct search *s, struct rn_packages *p, struct pp_error *err)
 {
@@ -95,7 +104,7 @@ static int gather_functions(const struct search *s, struct rn_packages *p, struc
 		if (package == PP_NONE)
 			return -1;
 		p->packages[package].sides |= (unsigned char)(present[0] | present[1] << 1);
-		if ((end || frame->file.len) && present[0] != present[1] &&
+		if ((end || frame->file.len) && present[0] != present[1] && may_move(frame) &&
 		    add_orphan(s, p, f, package, (struct pp_str){name.ptr + end, name.len - end}, err) != 0)
 			return -1;
 	}
