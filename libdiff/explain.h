@@ -22,7 +22,7 @@ enum pd_verdict {
 	PD_VERDICT_MOVED,        /* cost changed its name or place */
 	PD_VERDICT_MIX,          /* other requests, same cost each */
 	PD_VERDICT_LOAD,         /* more requests, same cost each */
-	PD_VERDICT_NONE,         /* nothing changed beyond noise */
+	PD_VERDICT_NONE,         /* nothing rose beyond noise */
 	PD_VERDICT_INCONCLUSIVE  /* cannot be told from what is given */
 };
 const char *pd_verdict_name(enum pd_verdict verdict); /* "code", … */

@@ -363,6 +363,25 @@ static double whole_ratio(const struct ex_fit *fit)
 	return expected > 0 ? incident / expected : 1;
 }
 
+/* What fell most, of the functions that cost less beyond noise; "" where none did. */
+static const char *words_of_fall(const struct pd_explain *ex, const struct ex_fit *fit, struct pp_arena *arena)
+{
+	const struct ex_group *most = NULL;
+	size_t tested_n = 0;
+
+	for (size_t g = 0; g < fit->groups_n; g++)
+		tested_n += !isnan(fit->groups[g].p) && fit->groups[g].frame >= EX_PSEUDO_N;
+	for (size_t g = 0; g < fit->groups_n; g++) {
+		const struct ex_group *group = &fit->groups[g];
+		/* p is of a rise. So few are named that Bonferroni's correction will do. */
+		bool fell = group->frame >= EX_PSEUDO_N && (1 - group->p) * (double)tested_n < fit->level && group->rise < 0;
+		if (fell && (!most || group->rise < most->rise ||
+		             (group->rise == most->rise && ex_frame_cmp(ex, group->frame, most->frame) < 0)))
+			most = group;
+	}
+	return most ? ex_words(arena, "; %s fell most, to %.2f times its cost", ex->frames[most->frame].name, most->ratio) : "";
+}
+
 /* What is said when nothing else is: none, or why not even that. */
 static void add_rest(const struct pd_explain *ex, const struct ex_fit *fit, struct pd_explanation *out)
 {
@@ -399,11 +418,11 @@ static void add_rest(const struct pd_explain *ex, const struct ex_fit *fit, stru
 		          ex_words(arena, "the whole costs %.2f times as much as what was served explains, but replicates differ too much to "
 		                   "tell which function, or whether, beyond noise; more profiles a side would settle it", beyond));
 	else if (isnan(out->detectable))
-		ex_add_cause(out, PD_VERDICT_NONE, "nothing changed beyond noise");
+		ex_add_cause(out, PD_VERDICT_NONE, ex_words(arena, "nothing rose beyond noise%s", words_of_fall(ex, fit, arena)));
 	else
 		ex_add_cause(out, PD_VERDICT_NONE,
-		          ex_words(arena, "nothing changed beyond noise; a rise of %.0f %% in a function with 5 %% of the cost would have "
-		                   "been seen four times in five", percent(out->detectable)));
+		          ex_words(arena, "nothing rose beyond noise%s; a rise of %.0f %% in a function with 5 %% of the cost would have "
+		                   "been seen four times in five", words_of_fall(ex, fit, arena), percent(out->detectable)));
 }
 
 /* Many functions rose by what they all call: one cause. */

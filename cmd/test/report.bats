@@ -124,7 +124,7 @@ claims_nothing() {
 	for i in 1 2 3; do pod case/incident/p$i.cpu.pb.gz $DURING $((102 - i)) $((1 - i)); done
 	run report case
 	names_all_fields
-	[[ $(field Conclusion) == "Conclusion: inconclusive — "*"nothing changed beyond noise"* ]]
+	[[ $(field Conclusion) == "Conclusion: inconclusive — "*"nothing rose beyond noise"* ]]
 	[[ $(field Limitations) == *"could have been missed"* ]]
 	[[ $(field Location) == "Location: unknown: "* ]]
 }

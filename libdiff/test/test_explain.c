@@ -153,6 +153,18 @@ static void nothing_changed_is_none(void **state)
 	pd_explanation_free(e);
 }
 
+static void what_fell_is_named_where_nothing_rose(void **state)
+{
+	(void)state;
+	static const double times[] = {1, 1, 0.4, 1, 1, 1, 1};
+	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false, NULL});
+
+	assert_int_equal(e->causes_n, 1);
+	assert_int_equal(e->causes[0].verdict, PD_VERDICT_NONE);
+	assert_non_null(strstr(e->causes[0].reason, "nothing rose beyond noise; main.store fell most, to 0.4"));
+	pd_explanation_free(e);
+}
+
 static void a_function_that_costs_more_is_code(void **state)
 {
 	(void)state;
@@ -649,6 +661,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_changed_is_none),
+		cmocka_unit_test(what_fell_is_named_where_nothing_rose),
 		cmocka_unit_test(a_function_that_costs_more_is_code),
 		cmocka_unit_test(a_seventh_in_one_place_is_no_code),
 		cmocka_unit_test(closures_count_as_their_function),
