@@ -3,141 +3,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "libdiff/explain.h"
-
-/* A service with two endpoints and six functions of its own, each a leaf or calling the library: what
- * each costs in samples a replicate. Replicates differ by a fixed wobble. */
-struct work {
-	const char *stack; /* root first */
-	const char *endpoint;
-	int samples;
-};
-static const struct work usual[] = {
-	{"main.main;main.serve;main.cart;main.price", "/cart", 300},
-	{"main.main;main.serve;main.cart;main.tax", "/cart", 200},
-	{"main.main;main.serve;main.cart;main.store;encoding/json.Marshal", "/cart", 250},
-	{"main.main;main.serve;main.find;main.match", "/find", 400},
-	{"main.main;main.serve;main.find;main.rank;sort.Slice", "/find", 220},
-	{"main.main;main.serve;main.find;main.page;fmt.Sprintf", "/find", 180},
-	{"runtime.gcBgMarkWorker;runtime.gcDrain", NULL, 90},
-};
-#define USUAL_N PP_COUNT(usual)
-
-static uint32_t text(struct pp_build *build, const char *s)
-{
-	return pp_build_string(build, pp_str_of(s));
-}
-
-static uint32_t stack_of(struct pp_build *build, const char *stack)
-{
-	uint32_t locations[16], n = 0;
-	char copy[300];
-
-	snprintf(copy, sizeof(copy), "%s", stack);
-	for (char *at = copy; *at;) {
-		size_t length = strcspn(at, ";");
-		char *next = at + length + (at[length] == ';');
-		at[length] = '\0';
-		struct pp_function function = {.name = text(build, at)};
-		struct pp_line line = {pp_build_function(build, &function), 1, 0};
-		struct pp_location location = {.mapping = PP_NONE};
-		memmove(locations + 1, locations, n * sizeof(*locations));
-		locations[0] = pp_build_location(build, &location, &line, 1);
-		n++;
-		at = next;
-	}
-	return pp_build_stack(build, locations, n);
-}
-
-static struct pp_profile *make(const struct work *work, size_t n, const double *times, int replicate, bool labels)
-{
-	static const int wobble[] = {0, 3, -4, 2, -1};
-	struct pp_limits limits = PP_LIMITS_DEFAULT;
-	struct pp_error err = PP_ERROR_INIT;
-	struct pp_build *build = pp_build_new(&limits, &err);
-
-	pp_build_sample_type(build, (struct pp_value_type){text(build, "cpu"), text(build, "nanoseconds")});
-	for (size_t i = 0; i < n; i++) {
-		double samples = work[i].samples * (times ? times[i] : 1);
-		int64_t value = (int64_t)(samples * (100 + wobble[(replicate + (int)i) % 5]) / 100) * 10000000;
-		struct pp_label label = {.key = text(build, "endpoint")};
-		if (work[i].endpoint)
-			label.str = text(build, work[i].endpoint);
-		if (value)
-			pp_build_sample(build, stack_of(build, work[i].stack),
-			                labels && work[i].endpoint ? pp_build_label_list(build, &label, 1) : 0, &value);
-	}
-	struct pp_profile *header = pp_build_profile(build);
-	header->period_type = (struct pp_value_type){text(build, "cpu"), text(build, "nanoseconds")};
-	header->period = 10000000;
-	header->duration_ns = 10000000000;
-	struct pp_profile *profile = pp_build_finish(build, &err);
-	assert_non_null(profile);
-	pp_build_free(build);
-	return profile;
-}
-
-/* load.tsv with cart and find requests of each side, alike in every replicate. */
-static struct pd_load *load_of(int base_cart, int base_find, int cart, int find)
-{
-	char tsv[2000];
-	struct pp_error err = PP_ERROR_INIT;
-	int at = snprintf(tsv, sizeof(tsv), "side\tpod\twindow_s\trequests\t/cart\t/find\n");
-
-	for (int side = 0; side < 2; side++)
-		for (int pod = 0; pod < 5; pod++) {
-			int c = side ? cart : base_cart, f = side ? find : base_find;
-			at += snprintf(tsv + at, sizeof(tsv) - (size_t)at, "%s\tp%d\t10\t%d\t%d\t%d\n", side ? "incident" : "baseline",
-			               pod, c + f, c, f);
-		}
-	struct pd_load *load = pd_load_parse((struct pp_str){tsv, strlen(tsv)}, &err);
-	assert_non_null(load);
-	return load;
-}
-
-/* One question: what the incident side does instead, and what is known about the load. */
-struct question {
-	const struct work *incident;
-	size_t incident_n;
-	const double *times;   /* of the incident's work */
-	int pods;
-	struct pd_load *load;  /* freed by explain */
-	bool labels;
-	bool snapshot;
-	const struct work *baseline; /* as many as the incident's; NULL: as usual */
-};
-
-static struct pd_explanation *explain(const struct question *q)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	struct pd_explain_options options = PD_EXPLAIN_OPTIONS_DEFAULT;
-
-	options.load = q->load;
-	options.snapshot = q->snapshot;
-	struct pd_explain *explain = pd_explain_new(&options, &err);
-	assert_non_null(explain);
-	for (int side = 0; side < 2; side++)
-		for (int pod = 0; pod < q->pods; pod++) {
-			char name[20];
-			snprintf(name, sizeof(name), "p%d.cpu", pod);
-			struct pp_profile *profile = side ? make(q->incident, q->incident_n, q->times, pod + 2, q->labels)
-			                                  : make(q->baseline ? q->baseline : usual, q->baseline ? q->incident_n : USUAL_N, NULL, pod, q->labels);
-			assert_int_equal(pd_explain_add(explain, (enum pd_side)side, profile, 0,
-			                                pd_load_find(q->load, (enum pd_load_side)side, name, (size_t)q->pods), &err), 0);
-			pp_profile_free(profile);
-		}
-	struct pd_explanation *explanation = pd_explain_finish(explain, &err);
-	if (!explanation)
-		fail_msg("%s", err.text);
-	pd_explain_free(explain);
-	pd_load_free(q->load);
-	return explanation;
-}
+#include "libdiff/test/service.h"
 
 static void nothing_changed_is_none(void **state)
 {
@@ -190,22 +60,6 @@ static void a_seventh_in_one_place_is_no_code(void **state)
 	struct pd_explanation *e = explain(&(struct question){usual, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false, NULL});
 
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_NONE);
-	pd_explanation_free(e);
-}
-
-static void closures_count_as_their_function(void **state)
-{
-	(void)state;
-	struct work incident[USUAL_N];
-	static const double times[] = {1, 1, 1, 2, 1, 1, 1};
-
-	memcpy(incident, usual, sizeof(usual));
-	incident[3].stack = "main.main;main.serve;main.find;main.match.func2";
-	struct pd_explanation *e =
-		explain(&(struct question){incident, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false, NULL});
-	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
-	assert_string_equal(e->causes[0].location, "main.match");
-	assert_null(e->causes[0].moved_from);
 	pd_explanation_free(e);
 }
 
@@ -409,23 +263,6 @@ static void units_of_a_family_are_one_and_changed_stacks_are_measured(void **sta
 	pd_changed_free(changed);
 }
 
-static void a_helper_called_more_often_is_its_callers(void **state)
-{
-	(void)state;
-	struct work work[USUAL_N + 2];
-	static const double times[] = {1, 1, 1, 1, 1, 1, 1, 6, 1};
-
-	memcpy(work, usual, sizeof(usual));
-	work[USUAL_N] = (struct work){"main.main;main.serve;main.cart;main.check;crypto/hmac.Equal", "/cart", 60};
-	work[USUAL_N + 1] = (struct work){"main.main;main.serve;main.find;main.check;crypto/hmac.Equal", "/find", 60};
-	struct pd_explanation *e = explain(&(struct question){.baseline = work, .incident = work, .incident_n = USUAL_N + 2,
-	                                                      .times = times, .pods = 5, .load = load_of(100, 80, 100, 80)});
-	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
-	assert_string_equal(e->causes[0].location, "main.cart");
-	assert_string_equal(e->causes[0].mechanism, "main.check;crypto/hmac.Equal");
-	pd_explanation_free(e);
-}
-
 static void a_dearer_allocator_is_runtime(void **state)
 {
 	(void)state;
@@ -444,167 +281,6 @@ static void a_dearer_allocator_is_runtime(void **state)
 	assert_int_equal(e->causes[0].verdict, PD_VERDICT_RUNTIME);
 	assert_string_equal(e->causes[0].mechanism, "runtime.mallocgc");
 	assert_null(e->causes[0].location);
-	pd_explanation_free(e);
-}
-
-static void a_renamed_function_is_moved(void **state)
-{
-	(void)state;
-	struct work incident[USUAL_N];
-
-	memcpy(incident, usual, sizeof(usual));
-	incident[1].stack = "main.main;main.serve;main.cart;main.dutyAndTax";
-	struct pd_explanation *e =
-		explain(&(struct question){incident, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false, NULL});
-	assert_int_equal(e->causes_n, 1);
-	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MOVED);
-	assert_string_equal(e->causes[0].location, "main.dutyAndTax");
-	assert_string_equal(e->causes[0].moved_from, "main.tax");
-	pd_explanation_free(e);
-}
-
-/* A function that became part of its caller, and one that came out of it: nothing costs more. */
-static void a_change_of_place_is_moved(void **state)
-{
-	(void)state;
-	static const struct work inlined[] = {
-		{"main.main;main.serve;main.cart", "/cart", 300},
-		{"main.main;main.serve;main.cart;main.tax", "/cart", 200},
-		{"main.main;main.serve;main.cart;main.store;encoding/json.Marshal", "/cart", 250},
-		{"main.main;main.serve;main.find;main.match", "/find", 400},
-		{"main.main;main.serve;main.find;main.rank;sort.Slice", "/find", 220},
-		{"main.main;main.serve;main.find;main.page;fmt.Sprintf", "/find", 180},
-		{"runtime.gcBgMarkWorker;runtime.gcDrain", NULL, 90},
-	};
-	struct pd_explanation *e = explain(&(struct question){inlined, PP_COUNT(inlined), NULL, 5, load_of(100, 80, 100, 80), true, false, NULL});
-
-	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MOVED);
-	assert_string_equal(e->causes[0].location, "main.cart");
-	assert_string_equal(e->causes[0].moved_from, "main.price");
-	pd_explanation_free(e);
-	e = explain(&(struct question){usual, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false, inlined});
-	assert_int_equal(e->causes[0].verdict, PD_VERDICT_MOVED);
-	assert_string_equal(e->causes[0].location, "main.price");
-	assert_string_equal(e->causes[0].moved_from, "main.cart");
-	pd_explanation_free(e);
-}
-
-/* What a caller does in person today, and has done for it tomorrow, is one cost. */
-static void a_rise_beside_an_equal_fall_is_no_code(void **state)
-{
-	(void)state;
-	struct work before[USUAL_N], after[USUAL_N];
-
-	memcpy(before, usual, sizeof(usual));
-	before[1].stack = "main.main;main.serve;main.cart";
-	before[1].samples = 500;
-	memcpy(after, before, sizeof(before));
-	after[0].samples = 600;
-	after[1].samples = 200;
-	struct pd_explanation *e = explain(&(struct question){after, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false, before});
-
-	assert_int_equal(e->causes[0].verdict, PD_VERDICT_NONE);
-	pd_explanation_free(e);
-	after[1].samples = 500;
-	e = explain(&(struct question){after, USUAL_N, NULL, 5, load_of(100, 80, 100, 80), true, false, before});
-	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
-	assert_string_equal(e->causes[0].location, "main.price");
-	pd_explanation_free(e);
-}
-
-/* A loop that goes round more often: its body and all that this calls cost more alike, and nothing else does. */
-static void what_is_called_more_often_is_its_callers(void **state)
-{
-	(void)state;
-	static const struct work before[] = {
-		{"main.main;main.serve;main.cart;main.item", "/cart", 100},
-		{"main.main;main.serve;main.cart;main.item;main.price", "/cart", 150},
-		{"main.main;main.serve;main.cart;main.item;main.tax", "/cart", 120},
-		{"main.main;main.serve;main.find;main.match", "/find", 800},
-		{"main.main;main.serve;main.find;main.rank;sort.Slice", "/find", 820},
-		{"main.main;main.serve;main.find;main.page;fmt.Sprintf", "/find", 880},
-		{"main.main;main.serve;main.cart;main.store;encoding/json.Marshal", "/cart", 300},
-		{"main.main;main.serve;main.cart;main.sign", "/cart", 300},
-	};
-	static const double times[] = {2.5, 2.5, 2.5, 1, 1, 1, 1, 1};
-	struct pd_explanation *e =
-		explain(&(struct question){before, PP_COUNT(before), times, 5, load_of(100, 80, 100, 80), true, false, before});
-
-	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
-	assert_string_equal(e->causes[0].location, "main.cart");
-	assert_non_null(strstr(e->causes[0].reason, "rose alike"));
-	pd_explanation_free(e);
-}
-
-/* Go names a comparison by where it was inlined: it is part of the function that sorts, not one of its own. */
-static void an_inlined_closure_counts_where_it_was_inlined(void **state)
-{
-	(void)state;
-	struct work work[USUAL_N];
-
-	memcpy(work, usual, sizeof(work));
-	work[4] = (struct work){"main.main;main.serve;main.find;main.rank;sort.Slice;main.rank.byPrice.func1", "/find", 700};
-	struct pd_explanation *e = explain(&(struct question){work, PP_COUNT(work), NULL, 5, load_of(100, 80, 100, 80), true, false, NULL});
-
-	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
-	assert_string_equal(e->causes[0].location, "main.rank");
-	pd_explanation_free(e);
-}
-
-/* The usual work with all but main in a package; handlers too are known by other names then. */
-static void in_package(struct work out[USUAL_N], char stacks[USUAL_N][300], const char *package)
-{
-	memcpy(out, usual, sizeof(usual));
-	for (size_t i = 0; i + 1 < USUAL_N; i++) {
-		size_t n = 0;
-		for (const char *at = usual[i].stack; *at; at++) {
-			bool moves = strncmp(at, "main.", 5) == 0 && strncmp(at, "main.main", 9) != 0;
-			n += (size_t)snprintf(stacks[i] + n, 300 - n, "%s", moves ? package : (const char[]){*at, '\0'});
-			at += moves ? 3 : 0;
-		}
-		out[i].stack = stacks[i];
-	}
-}
-
-static void a_package_that_moved_is_no_code(void **state)
-{
-	static const double dearer[] = {3, 1, 1, 1, 1, 1, 1};
-	struct work baseline[USUAL_N], incident[USUAL_N];
-	char stacks[2][USUAL_N][300];
-
-	(void)state;
-	in_package(baseline, stacks[0], "x.io/a");
-	in_package(incident, stacks[1], "x.io/b");
-	for (int labels = 0; labels < 2; labels++) {
-		struct pd_explanation *e = explain(&(struct question){.baseline = baseline, .incident = incident, .incident_n = USUAL_N,
-		                                                      .pods = 5, .labels = labels});
-		for (size_t i = 0; i < e->causes_n; i++)
-			assert_int_equal(e->causes[i].verdict, PD_VERDICT_MOVED);
-		assert_string_equal(e->causes[0].location, "x.io/b.serve");
-		assert_non_null(strstr(e->causes[0].reason, "by rule package"));
-		pd_explanation_free(e);
-		e = explain(&(struct question){.baseline = baseline, .incident = incident, .incident_n = USUAL_N, .times = dearer, .pods = 5,
-		                               .labels = labels});
-		assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
-		assert_string_equal(e->causes[0].location, "x.io/b.price");
-		assert_string_equal(e->causes[0].moved_from, "x.io/a.price");
-		assert_int_equal(e->causes[1].verdict, PD_VERDICT_MOVED);
-		pd_explanation_free(e);
-	}
-}
-
-static void a_dearer_successor_is_code(void **state)
-{
-	(void)state;
-	struct work incident[USUAL_N];
-	static const double times[] = {1, 4, 1, 1, 1, 1, 1};
-
-	memcpy(incident, usual, sizeof(usual));
-	incident[1].stack = "main.main;main.serve;main.cart;main.dutyAndTax";
-	struct pd_explanation *e =
-		explain(&(struct question){incident, USUAL_N, times, 5, load_of(100, 80, 100, 80), true, false, NULL});
-	assert_int_equal(e->causes[0].verdict, PD_VERDICT_CODE);
-	assert_string_equal(e->causes[0].location, "main.dutyAndTax");
 	pd_explanation_free(e);
 }
 
@@ -664,7 +340,6 @@ int main(void)
 		cmocka_unit_test(what_fell_is_named_where_nothing_rose),
 		cmocka_unit_test(a_function_that_costs_more_is_code),
 		cmocka_unit_test(a_seventh_in_one_place_is_no_code),
-		cmocka_unit_test(closures_count_as_their_function),
 		cmocka_unit_test(more_requests_are_load),
 		cmocka_unit_test(other_requests_are_mix),
 		cmocka_unit_test(a_mix_shift_without_labels_is_no_code),
@@ -676,15 +351,7 @@ int main(void)
 		cmocka_unit_test(a_sure_rise_stays_sure),
 		cmocka_unit_test(labels_tell_where_the_change_is),
 		cmocka_unit_test(units_of_a_family_are_one_and_changed_stacks_are_measured),
-		cmocka_unit_test(a_helper_called_more_often_is_its_callers),
 		cmocka_unit_test(a_dearer_allocator_is_runtime),
-		cmocka_unit_test(a_renamed_function_is_moved),
-		cmocka_unit_test(a_change_of_place_is_moved),
-		cmocka_unit_test(a_rise_beside_an_equal_fall_is_no_code),
-		cmocka_unit_test(what_is_called_more_often_is_its_callers),
-		cmocka_unit_test(an_inlined_closure_counts_where_it_was_inlined),
-		cmocka_unit_test(a_package_that_moved_is_no_code),
-		cmocka_unit_test(a_dearer_successor_is_code),
 		cmocka_unit_test(one_against_one_claims_only_what_no_replicate_could_hide),
 		cmocka_unit_test(snapshots_are_not_divided_by_requests),
 		cmocka_unit_test(without_a_baseline_costs_are_still_named),

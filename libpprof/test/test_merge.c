@@ -2,141 +2,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "libpprof/build.h"
-#include "libpprof/merge.h"
 #include "libpprof/split.h"
-#include "libpprof/write.h"
-
-static const struct pp_limits limits = PP_LIMITS_DEFAULT;
-
-/* ---- profiles to merge ---- */
-
-static struct pp_build *new_build(void)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	struct pp_build *build = pp_build_new(&limits, &err);
-
-	assert_non_null(build);
-	return build;
-}
-
-static uint32_t text(struct pp_build *build, const char *s)
-{
-	return pp_build_string(build, pp_str_of(s));
-}
-
-static void add_type(struct pp_build *build, const char *name, const char *unit)
-{
-	pp_build_sample_type(build, (struct pp_value_type){text(build, name), text(build, unit)});
-}
-
-/* A location of one line in a function of this name. */
-static uint32_t add_frame(struct pp_build *build, const char *name, uint32_t mapping, uint64_t address)
-{
-	struct pp_function function = {.name = text(build, name), .filename = text(build, "f.c")};
-	struct pp_line line = {pp_build_function(build, &function), 7, 0};
-	struct pp_location location = {.mapping = mapping, .address = address};
-
-	return pp_build_location(build, &location, &line, 1);
-}
-
-static uint32_t add_mapping(struct pp_build *build, const char *filename, uint64_t start)
-{
-	struct pp_mapping mapping = {.start = start, .limit = start + 5000, .filename = text(build, filename)};
-
-	return pp_build_mapping(build, &mapping);
-}
-
-static void add_sample(struct pp_build *build, uint32_t leaf, uint32_t list, int64_t a, int64_t b)
-{
-	const int64_t values[2] = {a, b};
-
-	pp_build_sample(build, pp_build_stack(build, &leaf, 1), list, values);
-}
-
-static uint32_t add_label(struct pp_build *build, const char *key, const char *value)
-{
-	struct pp_label label = {.key = text(build, key), .str = text(build, value)};
-
-	return pp_build_label_list(build, &label, 1);
-}
-
-static struct pp_profile *finish(struct pp_build *build)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	struct pp_profile *p = pp_build_finish(build, &err);
-
-	pp_build_free(build);
-	if (!p)
-		fail_msg("%s", err.text);
-	return p;
-}
-
-/* One column, one frame "f", one sample. */
-static struct pp_profile *simple(const char *type, const char *unit, int64_t value)
-{
-	struct pp_build *build = new_build();
-
-	add_type(build, type, unit);
-	add_sample(build, add_frame(build, "f", PP_NONE, 0), 0, value, 0);
-	return finish(build);
-}
-
-/* ---- merging ---- */
-
-static struct pp_profile *merged(size_t n, ...)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	const struct pp_profile *profiles[8];
-	struct pp_profile *sum;
-	va_list args;
-
-	va_start(args, n);
-	for (size_t i = 0; i < n; i++)
-		profiles[i] = va_arg(args, struct pp_profile *);
-	va_end(args);
-	sum = pp_merge_all(profiles, n, &limits, &err);
-	if (!sum)
-		fail_msg("%s", err.text);
-	return sum;
-}
-
-static void assert_refused(const struct pp_profile *a, const struct pp_profile *b, enum pp_code code, const char *part)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	const struct pp_profile *profiles[2] = {a, b};
-
-	assert_null(pp_merge_all(profiles, 2, &limits, &err));
-	assert_int_equal(err.code, code);
-	if (!strstr(err.text, part))
-		fail_msg("'%s' does not say '%s'", err.text, part);
-}
-
-static void assert_same_bytes(const struct pp_profile *a, const struct pp_profile *b)
-{
-	struct pp_error err = PP_ERROR_INIT;
-	struct pp_buf x = PP_BUF_INIT, y = PP_BUF_INIT;
-	struct pp_sink sink_x = pp_buf_sink(&x), sink_y = pp_buf_sink(&y);
-
-	assert_int_equal(pp_write(a, &sink_x, &err), 0);
-	assert_int_equal(pp_write(b, &sink_y, &err), 0);
-	assert_int_equal(x.n, y.n);
-	assert_memory_equal(x.bytes, y.bytes, x.n);
-	pp_buf_release(&x);
-	pp_buf_release(&y);
-}
-
-static const char *string_of(const struct pp_profile *p, uint32_t index)
-{
-	return pp_string(p, index).ptr;
-}
-
-/* ---- tests ---- */
+#include "libpprof/test/merging.h"
 
 static void one_profile_is_compacted(void **state)
 {
@@ -271,70 +141,6 @@ static void sums_that_do_not_fit_are_refused(void **state)
 	pp_profile_free(hours);
 }
 
-static void the_finest_unit_wins(void **state)
-{
-	struct pp_profile *ms = simple("t", "ms", 2), *ns = simple("t", "nanoseconds", 5), *s = simple("t", "s", 1);
-	struct pp_profile *all = merged(3, ms, ns, s), *other = merged(3, s, ms, ns);
-
-	(void)state;
-	assert_int_equal(pp_value(all, 0, 0), 1002000005);
-	assert_string_equal(string_of(all, all->sample_types[0].unit), "nanoseconds");
-	assert_same_bytes(all, other);
-	pp_profile_free(ms);
-	pp_profile_free(ns);
-	pp_profile_free(s);
-	pp_profile_free(all);
-	pp_profile_free(other);
-}
-
-static void types_must_be_the_same(void **state)
-{
-	struct pp_profile *cpu = simple("cpu", "ns", 1), *wall = simple("wall", "ns", 1);
-	struct pp_profile *count = simple("cpu", "count", 1);
-
-	(void)state;
-	assert_refused(cpu, wall, PP_EINCOMPAT, "sample types differ: wall:ns; others have cpu:ns");
-	assert_refused(cpu, count, PP_EINCOMPAT, "cpu:count");
-	pp_profile_free(cpu);
-	pp_profile_free(wall);
-	pp_profile_free(count);
-}
-
-static struct pp_profile *two_columns(const char *first, const char *second, int64_t a, int64_t b)
-{
-	struct pp_build *build = new_build();
-
-	add_type(build, first, "count");
-	add_type(build, second, "count");
-	add_sample(build, add_frame(build, "f", PP_NONE, 0), 0, a, b);
-	return finish(build);
-}
-
-static void columns_may_come_in_another_order(void **state)
-{
-	struct pp_profile *xy = two_columns("x", "y", 1, 2), *yx = two_columns("y", "x", 20, 10);
-	struct pp_profile *zz = two_columns("z", "z", 1, 2);
-	struct pp_profile *a = merged(2, yx, xy), *b = merged(2, xy, yx);
-	struct pp_profile *alone = merged(1, yx), *twice = merged(2, zz, zz);
-
-	(void)state;
-	assert_string_equal(string_of(a, a->sample_types[0].type), "x");
-	assert_int_equal(pp_value(a, 0, 0), 11);
-	assert_int_equal(pp_value(a, 0, 1), 22);
-	assert_same_bytes(a, b);
-	assert_string_equal(string_of(alone, alone->sample_types[0].type), "y");
-	assert_int_equal(pp_value(alone, 0, 0), 20);
-	assert_int_equal(pp_value(twice, 0, 0), 2);
-	assert_int_equal(pp_value(twice, 0, 1), 4);
-	pp_profile_free(xy);
-	pp_profile_free(yx);
-	pp_profile_free(zz);
-	pp_profile_free(a);
-	pp_profile_free(b);
-	pp_profile_free(alone);
-	pp_profile_free(twice);
-}
-
 /* One sample with the labels k=v, l=w, k=u and a number, in this order. */
 static struct pp_profile *labelled(const char *order)
 {
@@ -456,103 +262,6 @@ static void columns_of_inlined_lines_tell_locations_apart(void **state)
 	assert_int_equal(sum->lines[0].column, 1);
 	pp_profile_free(a);
 	pp_profile_free(b);
-	pp_profile_free(sum);
-}
-
-struct header {
-	int64_t time_ns, duration_ns, period;
-	const char *period_type, *period_unit, *comment[2], *default_type, *doc_url, *drop, *keep;
-};
-
-static struct pp_profile *with_header(const struct header *h)
-{
-	struct pp_build *build = new_build();
-	struct pp_profile *p = pp_build_profile(build);
-
-	add_type(build, "t", "ns");
-	p->time_ns = h->time_ns;
-	p->duration_ns = h->duration_ns;
-	p->period = h->period;
-	p->period_type = (struct pp_value_type){text(build, h->period_type), text(build, h->period_unit)};
-	for (int i = 0; i < 2; i++)
-		if (h->comment[i])
-			pp_build_comment(build, text(build, h->comment[i]));
-	p->default_sample_type = text(build, h->default_type);
-	p->doc_url = text(build, h->doc_url);
-	p->drop_frames = text(build, h->drop);
-	p->keep_frames = text(build, h->keep);
-	return finish(build);
-}
-
-static void header_fields_follow_rules_that_know_no_order(void **state)
-{
-	struct pp_profile *a = with_header(&(struct header){.time_ns = 500, .duration_ns = 1, .period = 10,
-		.period_type = "cpu", .period_unit = "ms", .comment = {"z", "b"}, .doc_url = "u2",
-		.drop = "b", .keep = "a"});
-	struct pp_profile *b = with_header(&(struct header){.duration_ns = 2, .period = 99999999, .default_type = "t"});
-	struct pp_profile *c = with_header(&(struct header){.time_ns = 400, .duration_ns = 3, .period = 9000000,
-		.period_type = "cpu", .period_unit = "ns", .comment = {"a", "b"}, .doc_url = "u1", .drop = "b"});
-	struct pp_profile *sum = merged(3, a, b, c), *other = merged(3, c, b, a), *same = merged(3, a, b, a);
-
-	(void)state;
-	assert_int_equal(sum->time_ns, 400);
-	assert_int_equal(sum->duration_ns, 6);
-	assert_int_equal(sum->period, 10000000);
-	assert_string_equal(string_of(sum, sum->period_type.unit), "ns");
-	assert_int_equal(sum->comments_n, 3);
-	assert_string_equal(string_of(sum, sum->comments[0]), "a");
-	assert_string_equal(string_of(sum, sum->comments[2]), "z");
-	assert_string_equal(string_of(sum, sum->default_sample_type), "t");
-	assert_string_equal(string_of(sum, sum->doc_url), "u1");
-	assert_string_equal(string_of(sum, sum->drop_frames), "b");
-	assert_string_equal(string_of(sum, sum->keep_frames), "");
-	assert_same_bytes(sum, other);
-	assert_int_equal(same->comments_n, 2);
-	assert_string_equal(string_of(same, same->comments[0]), "z");
-	pp_profile_free(a);
-	pp_profile_free(b);
-	pp_profile_free(c);
-	pp_profile_free(sum);
-	pp_profile_free(other);
-	pp_profile_free(same);
-}
-
-static void period_types_must_be_the_same(void **state)
-{
-	struct pp_profile *cpu = with_header(&(struct header){.period_type = "cpu", .period_unit = "ns"});
-	struct pp_profile *space = with_header(&(struct header){.period_type = "space", .period_unit = "bytes"});
-
-	(void)state;
-	assert_refused(cpu, space, PP_EINCOMPAT, "period types differ: space:bytes; others have cpu:ns");
-	pp_profile_free(cpu);
-	pp_profile_free(space);
-}
-
-static void dates_in_the_place_of_durations_do_not_stop_a_sum(void **state)
-{
-	struct pp_profile *a = with_header(&(struct header){.duration_ns = INT64_MAX / 2 + 2});
-	struct pp_profile *sum = merged(2, a, a);
-
-	(void)state;
-	assert_int_equal(sum->duration_ns, INT64_MAX);
-	assert_int_equal(sum->notes_n, 1);
-	assert_string_equal(sum->notes[0].text, "the durations do not add up within 64 bits");
-	pp_profile_free(a);
-	pp_profile_free(sum);
-}
-
-static void unknown_fields_are_noted(void **state)
-{
-	struct pp_build *build = new_build();
-	struct pp_profile *p, *sum;
-
-	(void)state;
-	pp_build_unknown(build, PP_RECORD_PROFILE, 0, 0, PP_LIT("\x80\x01\x09"));
-	p = finish(build);
-	sum = merged(1, p);
-	assert_int_equal(sum->unknowns_n, 0);
-	assert_int_equal(sum->notes_n, 1);
-	pp_profile_free(p);
 	pp_profile_free(sum);
 }
 
@@ -711,17 +420,10 @@ int main(void)
 		cmocka_unit_test(the_extra_label_joins_lists_of_any_length),
 		cmocka_unit_test(the_extra_label_replaces_texts_of_its_key),
 		cmocka_unit_test(sums_that_do_not_fit_are_refused),
-		cmocka_unit_test(the_finest_unit_wins),
-		cmocka_unit_test(types_must_be_the_same),
-		cmocka_unit_test(columns_may_come_in_another_order),
 		cmocka_unit_test(the_order_of_keys_does_not_matter),
 		cmocka_unit_test(addresses_count_from_the_start_of_their_mapping),
 		cmocka_unit_test(the_main_binary_is_of_what_is_added),
 		cmocka_unit_test(columns_of_inlined_lines_tell_locations_apart),
-		cmocka_unit_test(header_fields_follow_rules_that_know_no_order),
-		cmocka_unit_test(period_types_must_be_the_same),
-		cmocka_unit_test(dates_in_the_place_of_durations_do_not_stop_a_sum),
-		cmocka_unit_test(unknown_fields_are_noted),
 		cmocka_unit_test(no_byte_depends_on_order_or_grouping),
 		cmocka_unit_test(totals_are_kept),
 		cmocka_unit_test(the_budget_holds),
