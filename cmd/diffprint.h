@@ -21,7 +21,7 @@ struct diffprint {
 int diffprint(const struct diffprint *what, enum table_format format, struct pp_sink *sink,
               struct pp_error *err) PP_MUSTUSE;
 
-/* Whether something changed beyond sampling noise (some q < 0.05) or, where samples are not counted,
+/* Whether something changed beyond sampling noise (some q < 0.05, of a frame or a path) or, where samples are not counted,
  * at all. */
 bool diffprint_changed(const struct pd_comparison *comparison);
 

@@ -1,4 +1,5 @@
 #include "libdiff/calltree_parts.h"
+#include "libdiff/replicate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,30 +107,23 @@ static size_t unite_leaves(struct pd_leaf *leaves, size_t n)
 int pd_calltree_add(struct pd_calltree *tree, struct pd_replicate *replicate, const struct pp_profile *profile,
                     uint32_t column, const struct pp_frame_map *map, struct pp_error *err)
 {
-	const struct pp_count_rule *rule = &replicate->count_rule;
-	bool counted = rule->method != PP_COUNT_NOT_MEASURED;
+	struct pd_stack_sum *sums = pd_stack_sums(profile, column, &replicate->count_rule);
 	struct pd_leaf *leaves = calloc((size_t)profile->stacks_n + 1, sizeof(*leaves));
+	int status = sums && leaves ? 0 : no_memory(err);
 	size_t n = 0;
 
-	if (!leaves)
-		return no_memory(err);
 	replicate->leaves = leaves;
-	/* The rollup has seen that the sum of all |values| fits. */
-	for (uint32_t s = 0; s < profile->samples_n; s++) {
-		struct pd_leaf *leaf = &leaves[profile->sample_stack[s]];
-		leaf->value += pp_value(profile, s, column);
-		leaf->count += counted ? pp_sample_count(profile, rule, s) : 0;
-	}
-	for (uint32_t s = 0; s < profile->stacks_n; s++) {
-		struct pd_leaf leaf = leaves[s];
+	for (uint32_t s = 0; s < profile->stacks_n && status == 0; s++) {
+		struct pd_leaf leaf = {.value = sums[s].value, .count = sums[s].count};
 		if (leaf.value == 0 && leaf.count == 0)
 			continue;
-		if (add_stack(tree, &profile->stacks[s], map, &leaf.path, err) != 0)
-			return -1;
+		status = add_stack(tree, &profile->stacks[s], map, &leaf.path, err);
 		leaves[n++] = leaf;
 	}
-	replicate->leaves_n = unite_leaves(leaves, n);
-	return 0;
+	free(sums);
+	if (status == 0)
+		replicate->leaves_n = unite_leaves(leaves, n);
+	return status;
 }
 
 /* ---- renamed frames are one ---- */

@@ -142,7 +142,7 @@ struct pd_row {
 };
 
 /* A path of calls that begins at an outermost frame: a node of the calling-context tree of both sides together.
- * q_flat and q_cum of its row are by hierarchical testing (treetest.h) below the comparison's any_p. */
+ * q_flat and q_cum of its row are by hierarchical testing (hierarchy.h) below the comparison's any_p. */
 struct pd_path {
 	struct pd_row row;  /* what its last frame costs where it was called so */
 	uint32_t parent;    /* the path without its last frame, an index below this one; PP_NONE: there is none */

@@ -7,15 +7,10 @@
 #include "libdiff/calls.h"
 #include "libdiff/rename.h"
 #include "libdiff/rename_groups.h"
+#include "libdiff/replicate.h"
 
 #define LEAST_COUNT 30.0        /* samples on each side, to be recognised by structure */
 #define LEAST_CALLS_SHARE 0.002 /* of a profile's cost: for less, who calls whom is not noted */
-
-/* What a stack adds up to. */
-struct load {
-	int64_t value;
-	double count;
-};
 
 struct pd_identify {
 	enum pp_granularity granularity;
@@ -159,7 +154,7 @@ struct overlapping {
 };
 
 static void note_overlap(const struct pd_identify *identify, struct overlapping *o, uint32_t frame, uint32_t stamp,
-                         const struct load *load)
+                         const struct pd_stack_sum *load)
 {
 	uint32_t group = identify->group[frame];
 	if (group == PP_NONE || o->frame_seen[frame] == stamp)
@@ -190,22 +185,10 @@ static int keep_overlaps(const struct pd_identify *identify, const struct overla
 	return 0;
 }
 
-static struct load *load_stacks(const struct pp_profile *profile, uint32_t column, const struct pp_count_rule *rule)
-{
-	bool counted = rule->method != PP_COUNT_NOT_MEASURED;
-	struct load *loads = calloc((size_t)profile->stacks_n + 1, sizeof(*loads));
-	/* The rollup has seen that the sum of all |values| fits. */
-	for (uint32_t s = 0; loads && s < profile->samples_n; s++) {
-		loads[profile->sample_stack[s]].value += pp_value(profile, s, column);
-		loads[profile->sample_stack[s]].count += counted ? pp_sample_count(profile, rule, s) : 0;
-	}
-	return loads;
-}
-
 static int find_overlaps(const struct pd_identify *identify, struct pd_replicate *replicate, const struct pp_profile *profile,
                          uint32_t column, const struct pp_frame_map *map, struct pp_error *err)
 {
-	struct load *loads = NULL;
+	struct pd_stack_sum *loads = NULL;
 	size_t groups_n = pd_groups_count(identify->groups);
 	struct overlapping o = {.marked = calloc((size_t)profile->locations_n + 1, 1)};
 	int status = -1;
@@ -218,7 +201,7 @@ static int find_overlaps(const struct pd_identify *identify, struct pd_replicate
 	o.frame_seen = calloc(identify->frames_n + 1, sizeof(*o.frame_seen));
 	o.group_seen = calloc(groups_n + 1, sizeof(*o.group_seen));
 	o.overlap = calloc(groups_n + 1, sizeof(*o.overlap));
-	loads = load_stacks(profile, column, &replicate->count_rule);
+	loads = pd_stack_sums(profile, column, &replicate->count_rule);
 	if (o.frame_seen && o.group_seen && o.overlap && loads) {
 		for (uint32_t s = 0; s < profile->stacks_n; s++) {
 			const struct pp_stack *stack = &profile->stacks[s];

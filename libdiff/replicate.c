@@ -17,6 +17,17 @@ char *pd_copy(struct pp_str text, struct pp_error *err)
 	return copy;
 }
 
+struct pd_stack_sum *pd_stack_sums(const struct pp_profile *profile, uint32_t column, const struct pp_count_rule *rule)
+{
+	bool counted = rule->method != PP_COUNT_NOT_MEASURED;
+	struct pd_stack_sum *sums = calloc((size_t)profile->stacks_n + 1, sizeof(*sums));
+	for (uint32_t s = 0; sums && s < profile->samples_n; s++) {
+		sums[profile->sample_stack[s]].value += pp_value(profile, s, column);
+		sums[profile->sample_stack[s]].count += counted ? pp_sample_count(profile, rule, s) : 0;
+	}
+	return sums;
+}
+
 /* Whether the sample's leaf has a function with a name. */
 static bool leaf_is_named(const struct pp_profile *profile, uint32_t sample)
 {

@@ -16,6 +16,14 @@ void pd_replicate_release(struct pd_replicate *replicate);
 /* Converts the rollup's values to a finer unit of the same family; unit is copied. PP_EOVERFLOW. */
 int pd_replicate_convert(struct pd_replicate *replicate, const char *unit, struct pp_error *err) PP_MUSTUSE;
 
+/* What the samples of one stack add up to; no sum can overflow once the rollup is made. */
+struct pd_stack_sum {
+	int64_t value;
+	double count; /* 0 where samples are not counted */
+};
+/* By stack, for free(); NULL without memory. */
+struct pd_stack_sum *pd_stack_sums(const struct pp_profile *profile, uint32_t column, const struct pp_count_rule *rule);
+
 /* A copy that free() releases; NULL with *err without memory. */
 char *pd_copy(struct pp_str text, struct pp_error *err) PP_MUSTUSE;
 

@@ -165,6 +165,11 @@ fresh 1 1 0"
 	run tool pprof-diff --call-tree --format json c.tsv d.tsv
 	[ "$(jq -r '[.call_tree[] | select(.deepest == "deepest") | .name] | join(" ")' <<<"$output")" = "hash rank sort" ]
 	[ "$(jq '.rows | length' <<<"$output")" -gt 3 ]
+	run tool pprof-diff --call-tree --unit ms --limit 3 c.tsv d.tsv
+	[ "$(cut -f 6,9 <<<"$output")" = "delta_cum:ms${TAB}name
+4000${TAB}main
+4000${TAB}login
+4000${TAB}hash" ]
 	run tool pprof-diff --call-tree --exit-code c.tsv d.tsv
 	status_is 1
 

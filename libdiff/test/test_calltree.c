@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "libdiff/compare.h"
-#include "libdiff/treetest.h"
+#include "libdiff/hierarchy.h"
 
 /* ---- the procedure ---- */
 

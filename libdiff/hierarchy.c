@@ -1,4 +1,4 @@
-#include "libdiff/treetest.h"
+#include "libdiff/hierarchy.h"
 
 #include <math.h>
 #include <stdlib.h>

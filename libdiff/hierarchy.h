@@ -1,6 +1,6 @@
 /* Hierarchical testing on a tree of calls: q-values of hypotheses that are nested. Private to the comparison. */
-#ifndef PD_TREETEST_H
-#define PD_TREETEST_H
+#ifndef PD_HIERARCHY_H
+#define PD_HIERARCHY_H
 
 #include <stddef.h>
 #include <stdint.h>

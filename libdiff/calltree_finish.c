@@ -6,7 +6,7 @@
 
 #include "libdiff/normalize.h"
 #include "libdiff/significance.h"
-#include "libdiff/treetest.h"
+#include "libdiff/hierarchy.h"
 
 static int no_memory(struct pp_error *err)
 {
